@@ -351,9 +351,9 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         return int((predicted != y[rows]).sum()), len(rows)
 
     def _held_out(self, n_errors: int) -> HeldOutErrors:
-        found = HeldOutErrors(n_errors, len(self.bound_rows_), self.epsilon)
-        self.n_errors_, self.test_set_bound_ = n_errors, found.bound
-        return found
+        held_out = HeldOutErrors(n_errors, len(self.bound_rows_), self.epsilon)
+        self.n_errors_, self.test_set_bound_ = n_errors, held_out.bound
+        return held_out
 
     def _fit_maps(self, maps, X, codes, prior) -> VotePosterior | HeldOutErrors:
         """Features, and weights on them, of the smaller bound."""
@@ -548,12 +548,12 @@ class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
         wrong = self.predict(X) != column_or_1d(y)
         names, codes = np.unique(column_or_1d(groups), return_inverse=True)
         check_consistent_length(wrong, codes)
-        found = []
+        certificates = []
         for k, name in enumerate(names):
             own = wrong[codes == k]
             errors = HeldOutErrors(int(own.sum()), len(own), self.epsilon / len(names))
-            found.append(GroupCertificate(name, errors.n, errors.n_errors, errors.bound))
-        return tuple(found)
+            certificates.append(GroupCertificate(name, errors.n, errors.n_errors, errors.bound))
+        return tuple(certificates)
 
     def vote_shares(self, X: MatrixLike) -> np.ndarray:
         """The share of voters for each class; no estimate of its probability given x.

@@ -154,8 +154,8 @@ def level_of(limits: tuple[int, ...], epsilon: float) -> float:
     if len(limits) == 1:
         return epsilon
     ends = np.log(epsilon / len(limits)), np.log(epsilon)
-    found = brentq(lambda log: np.log(_failure(limits, np.exp(log)) / epsilon), *ends, xtol=1e-9)
-    return float(np.exp(found - 1e-8))
+    log_level = brentq(lambda log: np.log(_failure(limits, np.exp(log)) / epsilon), *ends, xtol=1e-9)
+    return float(np.exp(log_level - 1e-8))
 
 
 def _failure(limits: tuple[int, ...], level: float) -> float:

@@ -46,12 +46,12 @@ def main() -> None:
             asked = controller(label, "accuracy", accuracy, 1 - EPSILON, list_predict_params=np.array([0.5]))
             more = binom.cdf(model.n_errors_ + 1, len(model.bound_rows_), model.risk_bound_)
             p_values.append((float(np.ravel(asked.calibrate(*given).p_values)[0]), more))
-    found, more = np.array(p_values).T
-    same = np.abs(found - EPSILON) < _ROUNDING
+    p_value, one_more = np.array(p_values).T
+    same = np.abs(p_value - EPSILON) < _ROUNDING
     print("MAPIE", metadata.version("mapie"))
     print(f"sets: {n_sets}, of which {differ} differ, {rounded} by a class within {_ROUNDING:g} of the level")
-    print(f"certificates: {len(found)}; p-value epsilon in {same.sum()}, that of one error more in", end=" ")
-    print((np.abs(found - more) < _ROUNDING).sum())
+    print(f"certificates: {len(p_value)}; p-value epsilon in {same.sum()}, that of one error more in", end=" ")
+    print((np.abs(p_value - one_more) < _ROUNDING).sum())
 
 
 def _label(model: CertifiedClassifier, X: np.ndarray) -> np.ndarray:

@@ -48,20 +48,20 @@ def read(text: str, limits: Limits, choices: Choices) -> Table:
 
 def _attributes(lines: Iterator[tuple[int, str]], limits: Limits) -> list[_Attribute]:
     """The columns that the lines above @data declare."""
-    found = []
+    attributes = []
     for number, line in lines:
         line = line.strip()
         word = line[:10].lower()
         if word.startswith("@data"):
             break
         if word == "@attribute":
-            found.append(_attribute(number, line))
-            limits.check(1, len(found))
+            attributes.append(_attribute(number, line))
+            limits.check(1, len(attributes))
         elif line and not line.startswith("%") and not word.startswith("@relation"):
             raise UploadError(f"Line {number} is {quoted(line)}; above @data, ARFF has lines of @attribute.")
-    if not found:
+    if not attributes:
         raise UploadError("The ARFF file has no line of @attribute; at least two are needed.")
-    return found
+    return attributes
 
 
 def _attribute(number: int, line: str) -> _Attribute:

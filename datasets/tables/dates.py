@@ -40,8 +40,8 @@ def days_of(texts: Sequence[str], order: str | None = None) -> list[float] | Non
 
 def dates_among(texts: Sequence[str]) -> list[str]:
     """The texts that are dates, in the order that has the most of them."""
-    found = [[text for text in texts if way(text) is not None] for way in (*_ways(), _without_marks)]
-    return max(found, key=len)
+    by_order = [[text for text in texts if way(text) is not None] for way in (*_ways(), _without_marks)]
+    return max(by_order, key=len)
 
 
 def in_two_orders(texts: Sequence[str]) -> bool:
@@ -72,13 +72,13 @@ def _without_marks(text: str) -> float | None:
 
 
 def _all(texts: Sequence[str], parse: Callable[[str], float | None]) -> list[float] | None:
-    found = []
+    days = []
     for text in texts:
         day = parse(text)
         if day is None:
             return None
-        found.append(day)
-    return found
+        days.append(day)
+    return days
 
 
 def _iso(text: str, order: re.Pattern) -> str:

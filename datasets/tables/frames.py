@@ -119,8 +119,8 @@ def _number_marks(columns: Sequence[Column], cells: Sequence[CellColumn], ways: 
     others = [name for name, way, texts in written if thousand and way.thousands != thousand and thousand in texts]
     if mixed or others or any("’" in texts for _, _, texts in written):
         return "the columns write their numbers in several ways, of which pandas reads one"
-    found = {"decimal": ","} if decimals == {","} else {}
-    return found | ({"thousands": thousand} if thousand else {})
+    options = {"decimal": ","} if decimals == {","} else {}
+    return options | ({"thousands": thousand} if thousand else {})
 
 
 def _kinds(columns, cells: Sequence[CellColumn], thousands: str, decimal: str, dates: list[str]) -> dict:

@@ -28,13 +28,13 @@ def cautions(table: Table, dataset: Dataset, target: str, columns: Sequence[str]
     """
     goal = table.column(target)
     inputs = [table.column(name) for name in columns]
-    found = [copies_in_words(dataset.X, dataset.y)]
-    found += [_on_id(column) for column in inputs]
-    found += [_on_answer(column, goal, dataset.task == "classification") for column in inputs]
-    found += [_on_time(column) for column in table.columns]
-    found += [_on_blocks(dataset)] if dataset.groups is None else []
-    found += [_on_groups(column) for column in inputs]
-    return [caution for caution in found if caution]
+    cautions = [copies_in_words(dataset.X, dataset.y)]
+    cautions += [_on_id(column) for column in inputs]
+    cautions += [_on_answer(column, goal, dataset.task == "classification") for column in inputs]
+    cautions += [_on_time(column) for column in table.columns]
+    cautions += [_on_blocks(dataset)] if dataset.groups is None else []
+    cautions += [_on_groups(column) for column in inputs]
+    return [caution for caution in cautions if caution]
 
 
 def _on_id(column: Column) -> str:

@@ -51,16 +51,16 @@ def _certificate_failures(options: Namespace) -> Iterator[tuple[str, str, list[B
     with Progress("sampling") as progress:
         for number, (kind, (simulate, cases, noise)) in enumerate(CERTIFICATES.items()):
             progress.show(kind, number / len(CERTIFICATES))
-            found = [simulate(case, **draws) for case in cases]
+            by_case = [simulate(case, **draws) for case in cases]
             on_noise = [simulate(*noise, copies=copies, **draws) for copies in (1, COPIES)]
-            for failures, of_noise in zip(zip(*found, strict=True), zip(*on_noise, strict=True), strict=True):
+            for failures, of_noise in zip(zip(*by_case, strict=True), zip(*on_noise, strict=True), strict=True):
                 yield kind, failures[0].name, list(failures), list(of_noise)
 
 
 def simulate_pairs(case: str, n: int = 100, **draws) -> list[BoundFailures]:
     """The bounds over pairs whose form the paper does not have, at beta = 3, on one of `PAIR_CASES`."""
-    found = simulate_two_gaussians(n, beta=3.0, distribution=PAIR_CASES[case], **draws)
-    return [bound for bound in found if bound.name not in LANDMARK_BOUNDS and _not_of_paper(bound)]
+    failures = simulate_two_gaussians(n, beta=3.0, distribution=PAIR_CASES[case], **draws)
+    return [bound for bound in failures if bound.name not in LANDMARK_BOUNDS and _not_of_paper(bound)]
 
 
 def _not_of_paper(bound: BoundFailures) -> bool:

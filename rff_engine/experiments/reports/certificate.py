@@ -170,9 +170,9 @@ def verify(file: str) -> dict[str, Any]:
         If it is no such page, or a character differs.
     """
     text = _read(file, "--verify").decode("utf-8", "replace")
-    found = _RECORD.search(text)
+    match = _RECORD.search(text)
     try:
-        record = json.loads(found[1]) if found else {}
+        record = json.loads(match[1]) if match else {}
         same = page(record) == text and _follows(record)
     except (KeyError, TypeError, ValueError, IndexError):
         raise ValueError(f"--verify is {file!r}, which holds no certificate that `certify --html` wrote.") from None

@@ -359,9 +359,9 @@ def simulate_progressive(
 
         learners = {"progressive": learned, "progressive_watching": watching}
         given = chances, starts, foreseen, epsilon, rng
-        found = {name: _mean_risk(samples, learner, *given) for name, learner in learners.items()}
-        with_rate = {f"{name}, rate": slack for name, (_, slack) in found.items()}
-        return {name: slack for name, (slack, _) in found.items()} | with_rate
+        by_learner = {name: _mean_risk(samples, learner, *given) for name, learner in learners.items()}
+        with_rate = {f"{name}, rate": slack for name, (_, slack) in by_learner.items()}
+        return {name: slack for name, (slack, _) in by_learner.items()} | with_rate
 
     return _simulated(case, support, 2 * n, copies, n_draws, rng, slacks)
 
