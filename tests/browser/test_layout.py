@@ -7,6 +7,7 @@ On no page does a text overlap another, end cut off, or make the page scroll sid
 from __future__ import annotations
 
 import re
+import time
 
 import numpy as np
 import pytest
@@ -88,10 +89,16 @@ def resize(page, width: int, height: int = 900) -> None:
     drawn(page)
 
 
-def problems(page) -> dict:
-    found = page.evaluate(MEASURE)
-    assert found["texts"] >= 20, "no text found"
-    return {name: found[name] for name in ("overlaps", "cut", "unresolved", "aside") if found[name]}
+def problems(page, patience: float = 3.0) -> dict:
+    """Problems that are still there after so many seconds: a figure may move the texts below it for a moment."""
+    end = time.monotonic() + patience
+    while True:
+        found = page.evaluate(MEASURE)
+        assert found["texts"] >= 20, "no text found"
+        kept = {name: found[name] for name in ("overlaps", "cut", "unresolved", "aside") if found[name]}
+        if not kept or time.monotonic() > end:
+            return kept
+        page.wait_for_timeout(250)
 
 
 def at_each_width(page, widths=WIDTHS):
