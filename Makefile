@@ -54,7 +54,7 @@ variations: .venv/dev.stamp
 	OPENBLAS_CORETYPE=Zen $(MAKE) test GROUP=all THREADS=2
 
 quick: .venv/dev.stamp
-	$(PYTEST) -m "not slow and not second and not browser"
+	$(PYTEST) -m "not slow and not second and not browser" --ignore=tests/browser
 
 # The share of lines that the tests run. It costs half as much time again, so `make test` leaves it out.
 coverage: .venv/dev.stamp
