@@ -19,11 +19,12 @@ from .style import (
     METHOD_COLOURS,
     METHOD_DASHES,
     METHOD_NAMES,
-    METHOD_SYMBOLS,
     SEQUENTIAL_SCALE,
-    add_band,
+    add_curve,
+    add_means,
     finish,
     fixed_margin,
+    log_axis,
 )
 
 if TYPE_CHECKING:
@@ -137,16 +138,8 @@ def _add_errors(fig: Sheet, descent, marks: dict) -> None:
         (np.arange(len(descent.landmark_errors)), descent.landmark_errors, "landmarks", "at the landmarks"),
         (descent.steps, descent.errors, "all", "over all points"),
     ):
-        fig.add_scatter(
-            x=x,
-            y=y.astype(np.float32),
-            mode="lines",
-            line={"color": DESCENT_COLOURS[of], "width": 2.2, "dash": DESCENT_DASHES[of]},
-            name=name,
-            hovertemplate="step %{x}: error %{y:.3g}<extra>" + name + "</extra>",
-            row=1,
-            col=2,
-        )
+        line = {"color": DESCENT_COLOURS[of], "width": 2.2, "dash": DESCENT_DASHES[of]}
+        add_curve(fig, x, y.astype(np.float32), name, line, "step %{x}: error %{y:.3g}", row=1, col=2)
     fig.add_scatter(
         **marks, mode="markers", marker=_MARKS, name="this step", showlegend=False, hoverinfo="skip", row=1, col=2
     )
@@ -240,12 +233,7 @@ def _controls(fig: Sheet, descent) -> None:
                 "font": {"size": 12},
                 "transition": {"duration": 0},
                 "steps": [
-                    {
-                        "label": str(step),
-                        "method": "animate",
-                        "args": [[str(step)], jump],
-                    }
-                    for step in descent.steps
+                    {"label": str(step), "method": "animate", "args": [[str(step)], jump]} for step in descent.steps
                 ],
             }
             | look
@@ -270,16 +258,10 @@ def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.
         (plane.claim, "Claim 1", "#8C8C8C", "dash"),
         (plane.data, "best", METHOD_COLOURS["sample"], "solid"),
     ):
-        fig.add_scatter(
-            x=plane.grid.astype(np.float32),
-            y=values[middle].astype(np.float32),
-            mode="lines",
-            line={"color": colour, "width": 2.4, "dash": dash},
-            name=name,
-            hovertemplate="ω = (%{x:.2f}, 0): %{y:.3g}<extra>" + name + "</extra>",
-            row=1,
-            col=1,
-        )
+        line = {"color": colour, "width": 2.4, "dash": dash}
+        x = plane.grid.astype(np.float32)
+        y = values[middle].astype(np.float32)
+        add_curve(fig, x, y, name, line, "ω = (%{x:.2f}, 0): %{y:.3g}", row=1, col=1)
     add_map(fig, 2, plane.data / plane.prior, frequency_extent, "coloraxis", "ratio")
     fig.update_layout(coloraxis=panel_scale(fig, 2, "<b>best density / prior</b>", "PuOr_r", 0.5, 1.5, [0.5, 1, 1.5]))
     fig.update_xaxes(title="ω₁, at ω₂ = 0", range=[-frequency_extent, frequency_extent], fixedrange=True, col=1)
@@ -312,32 +294,14 @@ def landmark_errors(
     fig.add_annotation(
         x=float(np.log10(r)), y=0, yref="y domain", text=" n = r", showarrow=False, xanchor="left", yanchor="bottom"
     )
-    fig.add_scatter(
-        x=counts[[0, -1]],
-        y=[drawn_error] * 2,
-        mode="lines",
-        line={"color": METHOD_COLOURS["monte_carlo"], "width": 2, "dash": METHOD_DASHES["monte_carlo"]},
-        name=f"{METHOD_NAMES['monte_carlo']}: {drawn_error:.3g}",
-        hovertemplate="as drawn: error %{y:.3g}<extra></extra>",
-    )
+    name = f"{METHOD_NAMES['monte_carlo']}: {drawn_error:.3g}"
+    line = {"color": METHOD_COLOURS["monte_carlo"], "width": 2, "dash": METHOD_DASHES["monte_carlo"]}
+    add_curve(fig, counts[[0, -1]], [drawn_error] * 2, name, line, "as drawn: error %{y:.3g}", extra="")
     for method, of_method in errors.items():
-        colour, name = METHOD_COLOURS[method], METHOD_NAMES[method]
-        low = of_method.min(axis=1)
-        high = of_method.max(axis=1)
-        add_band(fig, counts, low, high, colour, opacity=0.15, legendgroup=method)
-        fig.add_scatter(
-            x=counts,
-            y=of_method.mean(axis=1),
-            mode="lines+markers",
-            line={"color": colour, "width": 2, "dash": {"cluster": "dash"}.get(method, "solid")},
-            marker={"symbol": METHOD_SYMBOLS[method], "size": np.where(counts == chosen, 14, 8)},
-            name=name,
-            legendgroup=method,
-            hovertemplate="%{x} landmarks: error %{y:.3g}<extra>" + name + "</extra>",
-        )
-    fig.update_xaxes(
-        type="log", title="number of landmarks n", tickvals=counts, ticktext=[str(count) for count in counts]
-    )
+        dash = {"cluster": "dash"}.get(method, "solid")
+        sizes = np.where(counts == chosen, 14, 8)
+        add_means(fig, counts, of_method, method, dash, sizes, "%{x} landmarks: error %{y:.3g}")
+    fig.update_xaxes(title="number of landmarks n", **log_axis(counts))
     fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", tickvals=_ERROR_TICKS, ticktext=_ERROR_TEXTS)
     return finish(fig, 400, margin=fixed_margin(top=62))
 
@@ -363,20 +327,13 @@ def loss_gaps(gaps: Mapping[str, LossGaps]) -> go.Figure:
         for (r, gap), dash in zip(gaps.items(), ("solid", "dash", "dot"), strict=False):
             for end, what, width, k in kinds:
                 name = f"{what} {column}, r = {r}" if k == 2 else f"{METHOD_NAMES[method]}, {what}, r = {r}"
-                fig.add_scatter(
-                    x=np.asarray(gap.counts),
-                    y=getattr(gap, (bound if k == 2 else start) + end).mean(axis=1).astype(np.float32),
-                    mode="lines+markers",
-                    line={"color": _DRAWN if k == 2 else METHOD_COLOURS[method], "width": width, "dash": dash},
-                    marker={"symbol": ("circle", "circle-open", "square")[k]},
-                    name=name,
-                    hovertemplate="%{x} landmarks: %{y:.3g}<extra>" + name + "</extra>",
-                    row=1,
-                    col=column,
-                )
+                y = getattr(gap, (bound if k == 2 else start) + end).mean(axis=1).astype(np.float32)
+                line = {"color": _DRAWN if k == 2 else METHOD_COLOURS[method], "width": width, "dash": dash}
+                look = {"mode": "lines+markers", "marker": {"symbol": ("circle", "circle-open", "square")[k]}}
+                place = {"row": 1, "col": column}
+                add_curve(fig, np.asarray(gap.counts), y, name, line, "%{x} landmarks: %{y:.3g}", **look, **place)
     counts = next(iter(gaps.values())).counts
-    ticks = {"tickvals": counts, "ticktext": [str(count) for count in counts]}
-    fig.update_xaxes(type="log", title="number of landmarks n", fixedrange=True, **ticks)
+    fig.update_xaxes(title="number of landmarks n", fixedrange=True, **log_axis(counts))
     # Smaller differences of fitted frequencies would make the panels too coarse.
     fig.update_yaxes(type="log", range=[-6, 3], dtick=1, exponentformat="power", fixedrange=True)
     fig.update_yaxes(title="difference of the losses", col=1)

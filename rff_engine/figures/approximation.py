@@ -16,12 +16,13 @@ from .style import (
     METHOD_COLOURS,
     METHOD_DASHES,
     METHOD_NAMES,
-    METHOD_SYMBOLS,
     SEQUENTIAL_SCALE,
-    add_band,
+    add_curve,
+    add_means,
     add_note,
     finish,
     fixed_margin,
+    log_axis,
 )
 
 if TYPE_CHECKING:
@@ -54,23 +55,10 @@ def errors_against_frequencies(
     fig.add_vline(x=chosen, name="r", line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
     for method, of_method in errors.items():
         r = np.asarray(r_values[method])
-        of_method = np.asarray(of_method)
-        mean, colour, name = of_method.mean(axis=1), METHOD_COLOURS[method], METHOD_NAMES[method]
-        low = of_method.min(axis=1)
-        high = of_method.max(axis=1)
-        add_band(fig, r, low, high, colour, opacity=0.15, legendgroup=method)
-        fig.add_scatter(
-            x=r,
-            y=mean,
-            mode="lines+markers",
-            line={"color": colour, "width": 2, "dash": METHOD_DASHES[method]},
-            marker={"symbol": METHOD_SYMBOLS[method], "size": np.where(r == chosen, 13, 7)},
-            name=name,
-            legendgroup=method,
-            hovertemplate="r = %{x}: error %{y:.3g}<extra>" + name + "</extra>",
-        )
-    ticks = sorted({r for values in r_values.values() for r in values})
-    fig.update_xaxes(type="log", title="number of frequencies r", tickvals=ticks, ticktext=[str(r) for r in ticks])
+        sizes = np.where(r == chosen, 13, 7)
+        add_means(fig, r, np.asarray(of_method), method, METHOD_DASHES[method], sizes, "r = %{x}: error %{y:.3g}")
+    every_r = sorted({r for values in r_values.values() for r in values})
+    fig.update_xaxes(title="number of frequencies r", **log_axis(every_r))
     smallest = min((float(np.min(of_method)) for of_method in errors.values()), default=1)
     ticks = {"tickvals": _ERROR_TICKS} if smallest >= _ERROR_TICKS[0] / 2 else {"dtick": 1, "exponentformat": "power"}
     fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", **ticks)
@@ -220,31 +208,21 @@ def variances(curves: VarianceCurves) -> go.Figure:
     """Variance of the kernel estimates of both feature maps against the distance, by formula and by simulation."""
     fig = Sheet()
     distances = curves.distances.astype(np.float32)
-    fig.add_scatter(
-        x=distances,
-        y=curves.kernel.astype(np.float32),
-        mode="lines",
-        line={"color": "#8C8C8C", "width": 3},
-        name="kernel k(δ)",
-        hovertemplate="k(%{x:.2f}) = %{y:.3f}<extra></extra>",
-    )
+    line = {"color": "#8C8C8C", "width": 3}
+    kernel = curves.kernel.astype(np.float32)
+    add_curve(fig, distances, kernel, "kernel k(δ)", line, "k(%{x:.2f}) = %{y:.3f}", extra="")
     for key, name, symbol in (("random_phase", "random phase", "square"), ("cos_sin", "cos/sin", "circle")):
         colour = FEATURE_MAP_COLOURS[key]
-        fig.add_scatter(
-            x=distances,
-            y=curves.expected[key].astype(np.float32),
-            mode="lines",
-            line={"color": colour, "width": 2, "dash": "dash"},
-            name=f"{name}, formula",
-            hovertemplate="δ = %{x:.2f}: %{y:.3f}<extra>" + name + "</extra>",
-        )
+        hover = "δ = %{x:.2f}: %{y:.3f}"
+        line = {"color": colour, "width": 2, "dash": "dash"}
+        add_curve(fig, distances, curves.expected[key].astype(np.float32), f"{name}, formula", line, hover, extra=name)
         fig.add_scatter(
             x=distances,
             y=curves.simulated[key].astype(np.float32),
             mode="markers",
             marker={"color": colour, "size": 7, "symbol": symbol},
             name=f"{name}, simulation",
-            hovertemplate="δ = %{x:.2f}: %{y:.3f}<extra>" + name + "</extra>",
+            hovertemplate=f"{hover}<extra>{name}</extra>",
         )
     fig.update_xaxes(title="distance δ between two points", rangemode="tozero")
     fig.update_yaxes(title="variance × features", rangemode="tozero")

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from .._typing import ArrayLike
 from ..bounds import KL_BOUNDS, LANDMARK_BOUNDS
 from .sheet import Sheet
-from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_note, finish, fixed_margin
+from .style import LANDMARK_COLOURS, METHOD_COLOURS, add_curve, add_note, finish, fixed_margin, log_axis
 
 if TYPE_CHECKING:
     from ..experiments.toy.bounds import BoundCurves, LandmarkUnion
@@ -142,14 +142,7 @@ def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int 
     """
     fig = Sheet()
     _add_bound(fig, curve, {})
-    fig.add_scatter(
-        x=curve.betas,
-        y=losses,
-        name="empirical loss",
-        mode="lines",
-        line=EMPIRICAL_LINE,
-        hovertemplate="%{y:.3f}<extra>empirical loss</extra>",
-    )
+    add_curve(fig, curve.betas, losses, "empirical loss", EMPIRICAL_LINE, "%{y:.3f}")
     if beta > 0:
         _add_beta(fig, beta, {})
     top = top_of([curve])
@@ -267,7 +260,7 @@ def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int) -> go.Figure:
         (union.inverse, inverse.name, {"color": inverse.colour, "width": 2.5, "dash": inverse.dash}),
         (np.full(len(union.counts), union.risk), "true risk", TRUE_LINE),
     ):
-        _add_against_count(fig, union.counts, values, name, line)
+        add_curve(fig, union.counts, values, name, line, "n<sub>L</sub> = %{x}: %{y:.3f}")
     top = max(1.05 * float(np.max([union.together[-1], union.inverse[-1]])), 0.6)
     fig.update_yaxes(title="alignment loss", range=[0, min(top, _HIGHEST_TOP)], fixedrange=True)
     return _finish_against_count(fig, union.counts, chosen)
@@ -289,7 +282,7 @@ def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: floa
         (union.failures_alone, "not paid", {"color": theorem.colour, "width": 2, "dash": "dot"}),
         (np.full(len(union.counts), epsilon), "allowed: ε", {"color": GREY, "width": 1.5, "dash": "dash"}),
     ):
-        _add_against_count(fig, union.counts, values, name, line)
+        add_curve(fig, union.counts, values, name, line, "n<sub>L</sub> = %{x}: %{y:.3f}")
     top = max(1.05 * float(union.failures_alone.max()), 1.5 * epsilon)
     fig.update_yaxes(title="probability that some landmark fails", range=[0, top], fixedrange=True)
     return _finish_against_count(fig, union.counts, chosen)
@@ -298,25 +291,8 @@ def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: floa
 def _finish_against_count(fig, counts, chosen: int) -> go.Figure:
     fig.add_vline(x=chosen, line={"color": GREY, "width": 1.5, "dash": "dot"})
     ticks = [count for count in (1, 10, 100, 1000) if count <= counts[-1]]
-    fig.update_xaxes(
-        type="log",
-        title="landmarks at once, n<sub>L</sub>",
-        tickvals=ticks,
-        ticktext=[str(tick) for tick in ticks],
-        fixedrange=True,
-    )
+    fig.update_xaxes(title="landmarks at once, n<sub>L</sub>", fixedrange=True, **log_axis(ticks))
     return finish(fig, 400, margin=fixed_margin(top=64))
-
-
-def _add_against_count(fig, counts, values, name: str, line: Mapping) -> None:
-    fig.add_scatter(
-        x=counts,
-        y=values,
-        mode="lines",
-        line=line,
-        name=name,
-        hovertemplate="n<sub>L</sub> = %{x}: %{y:.3f}<extra>" + name + "</extra>",
-    )
 
 
 #: Of the two forms of Theorem 4 on samples.
@@ -337,15 +313,9 @@ def kept_and_broken_promises(case: WorstCase, true_loss: np.ndarray, rates: Mapp
             name=f"{form}, one dot a sample",
             hovertemplate="bound %{x:.3f}, true loss %{y:.3f}<extra>" + form + "</extra>",
         )
-        fig.add_scatter(
-            x=100 * rates[form],
-            y=true_loss,
-            mode="lines",
-            line={"color": colour, "width": 2.5},
-            name=f"{form}, how often it fails",
-            hovertemplate="true loss %{y:.3f}: fails for %{x:.2f} % of samples<extra>" + form + "</extra>",
-            col=2,
-        )
+        line, name = {"color": colour, "width": 2.5}, f"{form}, how often it fails"
+        hover = "true loss %{y:.3f}: fails for %{x:.2f} % of samples"
+        add_curve(fig, 100 * rates[form], true_loss, name, line, hover, extra=form, col=2)
     fig.add_vline(x=100 * case.epsilon, line={"color": GREY, "width": 1.5, "dash": "dot"}, col=2)
     fig.update_xaxes(title="bound", range=[0, 1], fixedrange=True, col=1)
     fig.update_xaxes(title="fails for (% of samples)", rangemode="tozero", fixedrange=True, col=2)
@@ -358,42 +328,25 @@ def _add_bound(fig, curve, place: Mapping, grey: bool = False) -> None:
     """Add the line of a bound with its minimum, as one entry of the legend; a grey one lies below the others."""
     colour, label = OTHER_COLOUR if grey else BOUNDS[curve.name].colour, bound_label(curve.name, curve.n_landmarks)
     place = {**place, "zorder": 0 if grey else 1}
-    fig.add_scatter(
-        x=curve.betas,
-        y=curve.values,
-        name=f"{label}: {curve.best_value:.3f} at β = {curve.best_beta:.3g}",
-        legendgroup=curve.name,
-        mode="lines",
-        line={"color": colour, "width": 2 if grey else 3, "dash": BOUNDS[curve.name].dash},
-        hovertemplate="%{y:.3f}<extra>" + label + "</extra>",
-        **place,
-    )
+    name = f"{label}: {curve.best_value:.3f} at β = {curve.best_beta:.3g}"
+    line = {"color": colour, "width": 2 if grey else 3, "dash": BOUNDS[curve.name].dash}
+    group = {"legendgroup": curve.name}
+    add_curve(fig, curve.betas, curve.values, name, line, "%{y:.3f}", extra=label, **group, **place)
     fig.add_scatter(
         x=[curve.best_beta],
         y=[curve.best_value],
-        legendgroup=curve.name,
         showlegend=False,
         mode="markers",
         marker={"symbol": "diamond", "size": 11, "color": colour, "line": {"width": 1.2, "color": "white"}},
         hoverinfo="skip",
+        **group,
         **place,
     )
 
 
 def _add_losses(fig, posterior, betas, place: Mapping) -> None:
-    for label, values, line in (
-        ("empirical loss", posterior.loss, EMPIRICAL_LINE),
-        ("true risk", posterior.risk, TRUE_LINE),
-    ):
-        fig.add_scatter(
-            x=betas,
-            y=values,
-            name=label,
-            mode="lines",
-            line=line,
-            hovertemplate="%{y:.3f}<extra>" + label + "</extra>",
-            **place,
-        )
+    add_curve(fig, betas, posterior.loss, "empirical loss", EMPIRICAL_LINE, "%{y:.3f}", **place)
+    add_curve(fig, betas, posterior.risk, "true risk", TRUE_LINE, "%{y:.3f}", **place)
 
 
 def _add_key(fig, label: str, symbol: str) -> None:
@@ -434,11 +387,9 @@ def _beta_axis(fig, betas) -> None:
     # Every other decade: in a narrow window labels of neighbouring panels would overlap.
     ticks = 10.0 ** np.arange(np.ceil(np.log10(betas[0]) + 0.5), np.log10(betas[-1]), 2)
     fig.update_xaxes(
-        type="log",
         range=list(np.log10([betas[0], betas[-1]])),
         title="inverse temperature β",
         unifiedhovertitle={"text": "β = %{x:.3g}"},
-        tickvals=ticks,
-        ticktext=[f"{tick:g}" for tick in ticks],
         fixedrange=True,
+        **log_axis(ticks),
     )

@@ -16,9 +16,11 @@ from .style import (
     METHOD_COLOURS,
     METHOD_NAMES,
     METHOD_SYMBOLS,
+    add_curve,
     add_note,
     finish,
     fixed_margin,
+    log_axis,
 )
 
 if TYPE_CHECKING:
@@ -63,15 +65,9 @@ def ledger(certificate: Certificate) -> go.Figure:
     if certificate.test_set_bound is not None:
         marks["test-set bound"] = (100 * certificate.test_set_bound, "dash")
     for name, (value, dash) in marks.items():
-        fig.add_vline(x=value, line={"color": ERROR_COLOUR, "width": 2, "dash": dash})
-        # A line has no entry in the legend.
-        fig.add_scatter(
-            x=[None],
-            y=[None],
-            mode="lines",
-            line={"color": ERROR_COLOUR, "width": 2, "dash": dash},
-            name=f"{name} {value:.3g} %",
-        )
+        line = {"color": ERROR_COLOUR, "width": 2, "dash": dash}
+        fig.add_vline(x=value, line=line)
+        add_curve(fig, [None], [None], f"{name} {value:.3g} %", line)  # the entry of the legend
     fig.update_xaxes(title="risk, %", range=[0, 1.12 * max(total, *(value for value, _ in marks.values()))])
     fig.update_yaxes(autorange="reversed", tickfont={"size": 12})
     return finish(fig, 460, margin=fixed_margin(left=178, top=40), barmode="overlay", bargap=0.3)
@@ -145,44 +141,28 @@ def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Cer
     """
     fig = Sheet(columns=2, gap=(0.1, 0))
     panels = {"certified risk": "risk_bound", "test error": "test_error"}
+    ticks, hover = list(D_values), "D = %{x}: %{y:.3g} %"
     for column, attribute in enumerate(panels.values(), start=1):
         for method, curve in curves.items():
-            fig.add_scatter(
-                x=list(D_values),
-                y=[100 * getattr(one, attribute) for one in curve],
-                mode="lines+markers",
-                line={"color": METHOD_COLOURS[method], "width": 2},
-                marker={"symbol": METHOD_SYMBOLS[method], "size": 7},
-                name=METHOD_NAMES[method],
-                legendgroup=method,
-                showlegend=column == 1,
-                hovertemplate=f"D = %{{x}}: %{{y:.3g}} %<extra>{METHOD_NAMES[method]}</extra>",
-                row=1,
-                col=column,
-            )
-    for name, curve in curves.items():
-        held_out = [one.test_set_bound for one in curve if one.test_set_bound is not None]
+            errors = [100 * getattr(one, attribute) for one in curve]
+            line = {"color": METHOD_COLOURS[method], "width": 2}
+            look = {"mode": "lines+markers", "marker": {"symbol": METHOD_SYMBOLS[method], "size": 7}}
+            place = {"legendgroup": method, "showlegend": column == 1, "row": 1, "col": column}
+            add_curve(fig, ticks, errors, METHOD_NAMES[method], line, hover, **look, **place)
+    name = "test-set bound"
+    for method, curve in curves.items():
+        held_out = [100 * one.test_set_bound for one in curve if one.test_set_bound is not None]
         if len(held_out) < len(curve):
             continue
-        fig.add_scatter(
-            x=list(D_values),
-            y=[100 * value for value in held_out],
-            mode="lines",
-            line={"color": METHOD_COLOURS[name], "width": 1.5, "dash": "dash"},
-            name="test-set bound",
-            legendgroup="test-set bound",
-            showlegend=name == next(iter(curves)),
-            hovertemplate=f"D = %{{x}}: %{{y:.3g}} %<extra>test-set bound, {METHOD_NAMES[name]}</extra>",
-            row=1,
-            col=1,
-        )
+        line = {"color": METHOD_COLOURS[method], "width": 1.5, "dash": "dash"}
+        place = {"legendgroup": name, "showlegend": method == next(iter(curves)), "row": 1, "col": 1}
+        add_curve(fig, ticks, held_out, name, line, hover, extra=f"{name}, {METHOD_NAMES[method]}", **place)
     for column, name in enumerate(panels, start=1):
         add_note(
             fig, 0.5, 1, name, xref=f"x{'' if column == 1 else 2} domain", yref="paper", yanchor="bottom", yshift=2
         )
     fig.add_vline(x=chosen, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
-    ticks = list(D_values)
-    fig.update_xaxes(type="log", title="frequencies D", tickvals=ticks, ticktext=[str(D) for D in ticks])
+    fig.update_xaxes(title="frequencies D", **log_axis(ticks))
     highest = max(100 * max(one.risk_bound, one.test_error) for curve in curves.values() for one in curve)
     fig.update_yaxes(title="%", range=[0, 1.05 * highest])
     return finish(fig, 420, margin=fixed_margin(top=84), legend={"orientation": "h", "y": 1.1, "yanchor": "bottom"})
@@ -197,14 +177,9 @@ def bound_against_rows(certificate: PosteriorCertificate, rows: Sequence[int], t
         The risk to mark.
     """
     fig = Sheet()
-    fig.add_scatter(
-        x=np.asarray(rows),
-        y=100 * certificate.bound_with_rows(rows),
-        mode="lines",
-        line={"color": TOTAL_COLOUR, "width": 3},
-        name="certified risk",
-        hovertemplate="%{x:.3s} rows: %{y:.3g} %<extra></extra>",
-    )
+    risks = 100 * certificate.bound_with_rows(rows)
+    line = {"color": TOTAL_COLOUR, "width": 3}
+    add_curve(fig, np.asarray(rows), risks, "certified risk", line, "%{x:.3s} rows: %{y:.3g} %", extra="")
     fig.add_scatter(
         x=[certificate.n_bound],
         y=[100 * certificate.risk_bound],
@@ -222,14 +197,8 @@ def bound_against_rows(certificate: PosteriorCertificate, rows: Sequence[int], t
 def blocks_and_test_set(blocks: CertifiedBlocks) -> go.Figure:
     """What is certified as blocks come, with the test set's bound on the same points."""
     fig = Sheet()
-    fig.add_scatter(
-        x=blocks.counts,
-        y=100 * blocks.bounds,
-        mode="lines",
-        line={"color": TOTAL_COLOUR, "width": 3},
-        name="blocks, certified so far",
-        hovertemplate="%{x} points: %{y:.3g} %<extra></extra>",
-    )
+    line, name = {"color": TOTAL_COLOUR, "width": 3}, "blocks, certified so far"
+    add_curve(fig, blocks.counts, 100 * blocks.bounds, name, line, "%{x} points: %{y:.3g} %", extra="")
     reached = blocks.ends[blocks.ends[:, 0] <= blocks.counts[-1]]
     fig.add_scatter(
         x=reached[:, 0],
@@ -243,14 +212,8 @@ def blocks_and_test_set(blocks: CertifiedBlocks) -> go.Figure:
         (f"test set of all {blocks.n_bound} points", blocks.test_set_bound, "dash"),
         ("error on fresh points", blocks.test_error, "dot"),
     ):
-        fig.add_scatter(
-            x=[0, blocks.n_bound],
-            y=[100 * risk] * 2,
-            mode="lines",
-            line={"color": ERROR_COLOUR, "width": 2, "dash": dash},
-            name=name,
-            hovertemplate=f"%{{y:.3g}} %<extra>{name}</extra>",
-        )
+        line = {"color": ERROR_COLOUR, "width": 2, "dash": dash}
+        add_curve(fig, [0, blocks.n_bound], [100 * risk] * 2, name, line, "%{y:.3g} %")
     for start in np.cumsum(blocks.sizes)[:-1]:
         fig.add_vline(x=int(start), line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
     highest = 100 * min(1.0, 2.5 * max(blocks.risk_bound, blocks.test_set_bound))
@@ -276,14 +239,8 @@ def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float) -> go.Fig
         "certificate, looks paid for": (peeking.paid, TOTAL_COLOUR, "solid"),
     }
     for name, (failures, colour, dash) in lines.items():
-        fig.add_scatter(
-            x=peeking.counts,
-            y=100 * failures,
-            mode="lines",
-            line={"color": colour, "width": 3, "dash": dash},
-            name=name,
-            hovertemplate=f"%{{x}} looked at: fails for %{{y:.3g}} %<extra>{name}</extra>",
-        )
+        line = {"color": colour, "width": 3, "dash": dash}
+        add_curve(fig, peeking.counts, 100 * failures, name, line, "%{x} looked at: fails for %{y:.3g} %")
     fig.add_hline(y=100 * epsilon, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
     fig.add_vline(x=chosen, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
     fig.update_xaxes(type="log", title="classifiers looked at", dtick=1)

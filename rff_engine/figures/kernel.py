@@ -16,6 +16,7 @@ from .style import (
     LANDMARK_COLOURS,
     SEQUENTIAL_SCALE,
     SIMILARITY_SCALE,
+    add_curve,
     finish,
     fixed_margin,
 )
@@ -65,16 +66,10 @@ def _add_spectrum(fig, line) -> float:
     else:
         others = omega[~np.isin(omega, line.wave_omega) & (np.abs(omega) <= half)]
         _add_ticks(fig, others, _COS_SIN, -0.05 * top, "the D frequencies")
-    fig.add_scatter(
-        x=line.frequencies.astype(np.float32),
-        y=line.density.astype(np.float32),
-        mode="lines",
-        line={"color": _EXACT, "width": 3},
-        name="spectral density p(ω)",
-        hovertemplate="p(%{x:.2f}) = %{y:.3g}<extra></extra>",
-        row=1,
-        col=1,
-    )
+    x = line.frequencies.astype(np.float32)
+    y = line.density.astype(np.float32)
+    look = {"color": _EXACT, "width": 3}
+    add_curve(fig, x, y, "spectral density p(ω)", look, "p(%{x:.2f}) = %{y:.3g}", extra="", row=1, col=1)
     for omega_w, colour in zip(line.wave_omega, WAVE_COLOURS, strict=False):
         _add_ticks(fig, [omega_w], colour, -0.05 * top, None, size=18)
     return top
@@ -131,16 +126,8 @@ def _add_kernel(fig, line) -> None:
         (line.random_phase, _PHASE, 1.8, "dash", "random phase, at x′ = 0"),
         (line.cos_sin, _COS_SIN, 2.2, "solid", "cos/sin: mean of D cosines"),
     ):
-        fig.add_scatter(
-            x=delta,
-            y=values.astype(np.float32),
-            mode="lines",
-            line={"color": colour, "width": width, "dash": dash},
-            name=name,
-            hovertemplate="δ = %{x:.2f}: %{y:.3f}<extra></extra>",
-            row=1,
-            col=2,
-        )
+        look = {"color": colour, "width": width, "dash": dash}
+        add_curve(fig, delta, values.astype(np.float32), name, look, "δ = %{x:.2f}: %{y:.3f}", extra="", row=1, col=2)
 
 
 def approximation_error(
@@ -164,14 +151,8 @@ def approximation_error(
         ("cos_sin", "cos/sin", _COS_SIN, "circle"),
     ):
         hover = "%{x} features: error %{y:.3g}<extra>" + name + "</extra>"
-        fig.add_scatter(
-            x=n_features,
-            y=expected[key].astype(np.float32),
-            mode="lines",
-            line={"color": colour, "width": 1.5, "dash": "dash"},
-            name=f"{name}, expected ∝ 1/√features",
-            hoverinfo="skip",
-        )
+        line = {"color": colour, "width": 1.5, "dash": "dash"}
+        add_curve(fig, n_features, expected[key].astype(np.float32), f"{name}, expected ∝ 1/√features", line)
         fig.add_scatter(
             x=n_features,
             y=measured[key].astype(np.float32),

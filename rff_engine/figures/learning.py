@@ -18,8 +18,10 @@ from .style import (
     SEQUENTIAL_SCALE,
     SIMILARITY_SCALE,
     add_band,
+    add_curve,
     finish,
     fixed_margin,
+    log_axis,
 )
 
 #: Losses are shown in reversed colours: bright where a frequency is useful, as for weights and densities.
@@ -146,14 +148,10 @@ def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go
         ratio = np.sort(np.asarray(Q))[::-1] * len(Q)
         ranks = np.unique(np.round(np.geomspace(1, len(ratio), 300)).astype(int))
         shown = np.where(ratio[ranks - 1] >= lowest, ratio[ranks - 1], np.nan)
-        fig.add_scatter(
-            x=ranks,
-            y=shown.astype(np.float32),
-            mode="lines+markers" if np.isfinite(shown).sum() == 1 else "lines",
-            line={"color": METHOD_COLOURS[method], "width": 2.5, "dash": METHOD_DASHES[method]},
-            name=METHOD_NAMES[method],
-            hovertemplate="rank %{x}: %{y:.3g} times the prior's weight<extra></extra>",
-        )
+        line = {"color": METHOD_COLOURS[method], "width": 2.5, "dash": METHOD_DASHES[method]}
+        hover = "rank %{x}: %{y:.3g} times the prior's weight"
+        mode = "lines+markers" if np.isfinite(shown).sum() == 1 else "lines"
+        add_curve(fig, ranks, shown.astype(np.float32), METHOD_NAMES[method], line, hover, extra="", mode=mode)
     N = max(len(Q) for Q in weights.values())
     fig.update_xaxes(type="log", title="candidates, largest weight first", range=[-0.03, np.log10(N)], dtick=1)
     fig.update_yaxes(
@@ -235,9 +233,7 @@ def error_curves(
             legendgroup=method,
             showlegend=False,
         )
-    fig.update_xaxes(
-        type="log", title="number of frequencies D", tickvals=D_values, ticktext=[str(D) for D in D_values]
-    )
+    fig.update_xaxes(title="number of frequencies D", **log_axis(D_values))
     fig.update_yaxes(title=f"{error_name} (%)", rangemode="tozero")
     return finish(fig, height, margin=fixed_margin(top=84))
 

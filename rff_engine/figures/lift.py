@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from ..losses import LOSSES
 from .sheet import Sheet
-from .style import CLASS_COLOURS, CLASS_SYMBOLS, LANDMARK_COLOURS, add_note, finish, fixed_margin
+from .style import CLASS_COLOURS, CLASS_SYMBOLS, LANDMARK_COLOURS, add_curve, add_note, finish, fixed_margin
 
 if TYPE_CHECKING:
     from ..experiments.toy.lift import Lift
@@ -104,14 +104,8 @@ def losses_against_margin(lift: Lift) -> go.Figure:
     fig = Sheet()
     margins = np.linspace(-2, 3, 501)
     for name, label in LOSS_NAMES.items():
-        fig.add_scatter(
-            x=margins.astype(np.float32),
-            y=LOSSES[name](margins, np.ones(len(margins))).astype(np.float32),
-            mode="lines",
-            line=_LOSS_LINES[name],
-            name=label,
-            hovertemplate="margin %{x:.2f}: %{y:.2f}<extra>" + label + "</extra>",
-        )
+        losses = LOSSES[name](margins, np.ones(len(margins))).astype(np.float32)
+        add_curve(fig, margins.astype(np.float32), losses, label, _LOSS_LINES[name], "margin %{x:.2f}: %{y:.2f}")
     for row, (key, label) in enumerate((("lifted", "lifted"), ("flat", "in the plane"))):
         clipped = np.clip(lift.decisions[key] * lift.y, -2, 3)
         fig.add_scatter(

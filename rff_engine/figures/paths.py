@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from .._typing import ArrayLike
 from .sheet import Sheet
-from .style import METHOD_COLOURS, add_band, finish, fixed_margin
+from .style import METHOD_COLOURS, add_band, add_curve, finish, fixed_margin, log_axis
 
 _LEARNED, _BOUND, _MARKER = METHOD_COLOURS["pbrff"], "#009E73", "#8C8C8C"
 _LOOKS = (
@@ -55,42 +55,21 @@ def errors_and_kl(
     last = 2 if bound is None else 3
     fig = Sheet(rows=last, heights=(3, 2, 2)[:last], gap=(0, 0.06))
     for (name, path), look in zip(errors.items(), _LOOKS, strict=False):
+        margin, hover = np.zeros(len(path.betas)), "β = %{x:.3g}: %{y:.1f} %"
         if path.margin is not None:
+            margin, hover = path.margin, "β = %{x:.3g}: %{y:.1f} ± %{customdata:.1f} %"
             _add_band(fig, path)
-        fig.add_scatter(
-            x=path.betas,
-            y=100 * path.error,
-            name=name,
-            mode="lines+markers",
-            customdata=100 * (np.zeros(len(path.betas)) if path.margin is None else path.margin),
-            hovertemplate="β = %{x:.3g}: %{y:.1f}"
-            + (" ± %{customdata:.1f}" if path.margin is not None else "")
-            + f" %<extra>{name}</extra>",
-            row=1,
-            **look,
-        )
-    fig.add_scatter(
-        x=kl_betas,
-        y=kl,
-        name=kl_name,
-        mode="lines",
-        line={"color": "#0072B2", "width": 2.5},
-        hovertemplate=f"β = %{{x:.3g}}: %{{y:.3g}} nats<extra>{kl_name}</extra>",
-        row=last,
-    )
+        look = look | {"mode": "lines+markers", "customdata": 100 * margin, "row": 1}
+        add_curve(fig, path.betas, 100 * path.error, name, hover=hover, **look)
+    line = {"color": "#0072B2", "width": 2.5}
+    add_curve(fig, kl_betas, kl, kl_name, line, "β = %{x:.3g}: %{y:.3g} nats", row=last)
     if bound is not None:
         _add_bound(fig, np.asarray(kl_betas), np.asarray(bound))
     # A live view on the same page finds the line by its name and moves it with its slider.
     fig.add_vline(beta, name="beta", line={"color": _MARKER, "width": 1.5, "dash": "dot"})
     low, high = np.log10([min(kl_betas), max(kl_betas)])
-    decades = np.arange(np.ceil(low - 1e-9), high + 1e-9)
-    fig.update_xaxes(
-        type="log",
-        range=[low - 0.08, high + 0.08],  # space for the markers at the ends
-        tickvals=10.0**decades,
-        ticktext=[f"{10.0**decade:g}" for decade in decades],
-        fixedrange=True,
-    )
+    decades = 10.0 ** np.arange(np.ceil(low - 1e-9), high + 1e-9)
+    fig.update_xaxes(range=[low - 0.08, high + 0.08], fixedrange=True, **log_axis(decades))  # markers at the ends
     for row in range(1, last):
         fig.update_xaxes(row=row, showticklabels=False)
     fig.update_xaxes(row=last, title="inverse temperature β")
@@ -101,16 +80,8 @@ def errors_and_kl(
 
 def _add_bound(fig, betas: np.ndarray, bound: np.ndarray) -> None:
     """A bound in the second panel, and a line at its smallest value."""
-    name = "bound on the loss"
-    fig.add_scatter(
-        x=betas,
-        y=bound,
-        name=name,
-        mode="lines",
-        line={"color": _BOUND, "width": 2.5},
-        hovertemplate=f"β = %{{x:.3g}}: %{{y:.3f}}<extra>{name}</extra>",
-        row=2,
-    )
+    line = {"color": _BOUND, "width": 2.5}
+    add_curve(fig, betas, bound, "bound on the loss", line, "β = %{x:.3g}: %{y:.3f}", row=2)
     least = np.argmin(bound)
     fig.add_scatter(
         x=betas[[least]],

@@ -8,7 +8,17 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
-from .style import METHOD_COLOURS, METHOD_DASHES, METHOD_NAMES, METHOD_SYMBOLS, add_band, finish, fixed_margin
+from .style import (
+    METHOD_COLOURS,
+    METHOD_DASHES,
+    METHOD_NAMES,
+    METHOD_SYMBOLS,
+    add_band,
+    add_curve,
+    finish,
+    fixed_margin,
+    log_axis,
+)
 
 if TYPE_CHECKING:
     from ..experiments.toy.regression import LearningErrors, LearningSeconds, LineFit
@@ -28,24 +38,12 @@ def fits_on_a_line(fit: LineFit) -> go.Figure:
     grid = fit.grid.astype(np.float32)
     # One trace for all terms, with gaps between them.
     gaps = np.full((len(fit.terms), 1), np.nan)
-    fig.add_scatter(
-        x=np.tile(np.append(grid, np.nan), len(fit.terms)),
-        y=np.hstack([fit.terms, gaps]).ravel().astype(np.float32),
-        mode="lines",
-        line={"color": METHOD_COLOURS["kernel_ridge"], "width": 0.7},
-        opacity=0.55,
-        name="terms",
-        hoverinfo="skip",
-    )
+    x = np.tile(np.append(grid, np.nan), len(fit.terms))
+    y = np.hstack([fit.terms, gaps]).ravel().astype(np.float32)
+    add_curve(fig, x, y, "terms", {"color": METHOD_COLOURS["kernel_ridge"], "width": 0.7}, opacity=0.55)
     for name, values in fit.fits.items():
-        fig.add_scatter(
-            x=grid,
-            y=values.astype(np.float32),
-            mode="lines",
-            line={"color": METHOD_COLOURS[name], "width": 3, "dash": METHOD_DASHES[name]},
-            name=NAMES[name],
-            hovertemplate="f(%{x:.2f}) = %{y:.2f}<extra>" + NAMES[name] + "</extra>",
-        )
+        line = {"color": METHOD_COLOURS[name], "width": 3, "dash": METHOD_DASHES[name]}
+        add_curve(fig, grid, values.astype(np.float32), NAMES[name], line, "f(%{x:.2f}) = %{y:.2f}")
     fig.add_scatter(
         x=fit.x.astype(np.float32),
         y=fit.y.astype(np.float32),
@@ -102,8 +100,7 @@ def _for_every_r(values, learned):
 
 def _against_r(fig, r_values, chosen: int) -> go.Figure:
     fig.add_vline(x=chosen, name="r", line={"color": _GREY, "width": 1, "dash": "dot"})
-    ticks = list(r_values)
-    fig.update_xaxes(type="log", title="frequencies or landmarks r", tickvals=ticks, ticktext=[str(r) for r in ticks])
+    fig.update_xaxes(title="frequencies or landmarks r", **log_axis(r_values))
     return finish(fig, 380, margin=fixed_margin(top=64))
 
 
@@ -114,27 +111,15 @@ def seconds_and_promises(measured: LearningSeconds) -> go.Figure:
     for name, seconds in measured.seconds.items():
         _add_line(fig, n, 1e3 * seconds, name, "n = %{x}: %{y:.3g} ms")
         power = 3 if name == "kernel_ridge" else 1
-        fig.add_scatter(
-            x=n,
-            y=1e3 * seconds[-1] * (n / n[-1]) ** power,
-            mode="lines",
-            line={"color": METHOD_COLOURS[name], "width": 1, "dash": "dot"},
-            name="∝ n³" if power == 3 else "∝ n",
-            showlegend=name != "nystroem",
-            hoverinfo="skip",
-        )
-    fig.update_xaxes(type="log", title="training points n", tickvals=n, ticktext=[str(value) for value in n])
+        promised = 1e3 * seconds[-1] * (n / n[-1]) ** power
+        line = {"color": METHOD_COLOURS[name], "width": 1, "dash": "dot"}
+        add_curve(fig, n, promised, "∝ n³" if power == 3 else "∝ n", line, showlegend=name != "nystroem")
+    fig.update_xaxes(title="training points n", **log_axis(n))
     fig.update_yaxes(type="log", title="milliseconds to fit", dtick=1)
     return finish(fig, 380, margin=fixed_margin(top=84))
 
 
 def _add_line(fig, x, y, name: str, hover: str) -> None:
-    fig.add_scatter(
-        x=np.asarray(x),
-        y=np.asarray(y, dtype=np.float32),
-        mode="lines+markers",
-        line={"color": METHOD_COLOURS[name], "width": 2, "dash": METHOD_DASHES[name]},
-        marker={"symbol": METHOD_SYMBOLS[name], "size": 7},
-        name=NAMES[name],
-        hovertemplate=hover + "<extra>" + NAMES[name] + "</extra>",
-    )
+    line = {"color": METHOD_COLOURS[name], "width": 2, "dash": METHOD_DASHES[name]}
+    look = {"mode": "lines+markers", "marker": {"symbol": METHOD_SYMBOLS[name], "size": 7}}
+    add_curve(fig, np.asarray(x), np.asarray(y, dtype=np.float32), NAMES[name], line, hover, **look)

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
-from .style import METHOD_COLOURS, METHOD_NAMES, add_band, add_note, finish
+from .style import METHOD_COLOURS, METHOD_NAMES, add_band, add_curve, add_note, finish
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -297,48 +297,25 @@ def _add_curves(fig: Sheet, curve, by: str, colour: str, ties: bool, panel: dict
         mean = 100 * curve["mean"].to_numpy(float)[known]
         spread = np.nan_to_num(100 * curve["spread"].to_numpy(float)[known])
         add_band(fig, x[known], (mean - spread).clip(min=0), mean + spread, colour, **panel)
-        fig.add_scatter(
-            x=x[known],
-            y=mean,
-            mode="lines",
-            line={"color": colour, "width": 1.5, "dash": "dot"},
-            customdata=spread,
-            hovertemplate=f"{at}<br>mean over splits %{{y:.2f}} %, single ones ± %{{customdata:.2f}}<extra></extra>",
-            **look,
-        )
+        line = {"color": colour, "width": 1.5, "dash": "dot"}
+        hover = f"{at}<br>mean over splits %{{y:.2f}} %, single ones ± %{{customdata:.2f}}"
+        add_curve(fig, x[known], mean, "", line, hover, customdata=spread, **look)
     known = curve["published"].notna().to_numpy()
     if known.any():
         error, low, high = (100 * curve[name].to_numpy(float)[known] for name in ("published", "tied_low", "tied_high"))
         bars = {"array": high - error, "arrayminus": error - low, "symmetric": False, "thickness": 1.2, "width": 3}
-        fig.add_scatter(
-            x=x[known],
-            y=error,
-            mode="lines",
-            line={"color": colour, "width": 2.5},
-            error_y=bars if ties else None,
-            customdata=np.column_stack([low, high]),
-            hovertemplate=f"{at}<br>rerun %{{y:.2f}} %, settings tied on validation %{{customdata[0]:.2f}} to "
-            "%{customdata[1]:.2f}<extra></extra>",
-            **look,
-        )
-        fig.add_scatter(
-            x=x[known],
-            y=100 * curve["published_train"].to_numpy(float)[known],
-            mode="lines",
-            line={"color": colour, "width": 1, "dash": "dashdot"},
-            hovertemplate=f"{at}<br>training error of the rerun %{{y:.2f}} %<extra></extra>",
-            **look,
-        )
+        hover = f"{at}<br>rerun %{{y:.2f}} %, settings tied on validation %{{customdata[0]:.2f}} to "
+        hover += "%{customdata[1]:.2f}"
+        tied = {"error_y": bars if ties else None, "customdata": np.column_stack([low, high])}
+        add_curve(fig, x[known], error, "", {"color": colour, "width": 2.5}, hover, **tied, **look)
+        train = 100 * curve["published_train"].to_numpy(float)[known]
+        line = {"color": colour, "width": 1, "dash": "dashdot"}
+        add_curve(fig, x[known], train, "", line, f"{at}<br>training error of the rerun %{{y:.2f}} %", **look)
     _add_draws(fig, curve, x, at, colour, look)
     known = curve["paper"].notna().to_numpy()
-    fig.add_scatter(
-        x=x[known],
-        y=100 * curve["paper"].to_numpy(float)[known],
-        mode="lines",
-        line={"color": "#777777", "width": 2, "dash": "dash"},
-        hovertemplate=f"{at}<br>paper %{{y:.2f}} %<extra></extra>",
-        **look,
-    )
+    printed = 100 * curve["paper"].to_numpy(float)[known]
+    line = {"color": "#777777", "width": 2, "dash": "dash"}
+    add_curve(fig, x[known], printed, "", line, f"{at}<br>paper %{{y:.2f}} %", **look)
 
 
 def _add_draws(fig: Sheet, curve, x, at: str, colour: str, look: dict) -> None:

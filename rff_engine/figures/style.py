@@ -8,7 +8,7 @@ orthogonal, evenly spread, and fitted frequencies.
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -195,6 +195,32 @@ def add_band(fig: Sheet, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: 
     look = {"fill": "toself", "fillcolor": colour, "opacity": 0.18, "mode": "none", "hoverinfo": "skip"}
     closed = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]])}
     fig.add_scatter(**closed, **look | kwargs, showlegend=False)
+
+
+def add_curve(
+    fig: Sheet, x: Any, y: Any, name: str, line: Mapping, hover: str = "", *, extra: str | None = None, **kwargs: Any
+) -> None:
+    """Add a curve; the pointer shows `hover` and beside it `extra`, by default the name, or nothing without `hover`."""
+    beside = name if extra is None else extra
+    shown = {"hovertemplate": f"{hover}<extra>{beside}</extra>"} if hover else {"hoverinfo": "skip"}
+    curve = {"x": x, "y": y, "name": name, "mode": "lines", "line": line}
+    fig.add_scatter(**curve | shown | kwargs)
+
+
+def add_means(
+    fig: Sheet, x: np.ndarray, draws: np.ndarray, method: str, dash: str, sizes: np.ndarray, hover: str
+) -> None:
+    """Add a method's means over draws, (P, draws), in a band from the smallest to the largest; sizes of marks (P,)."""
+    colour = METHOD_COLOURS[method]
+    add_band(fig, x, draws.min(axis=1), draws.max(axis=1), colour, opacity=0.15, legendgroup=method)
+    line = {"color": colour, "width": 2, "dash": dash}
+    look = {"mode": "lines+markers", "marker": {"symbol": METHOD_SYMBOLS[method], "size": sizes}}
+    add_curve(fig, x, draws.mean(axis=1), METHOD_NAMES[method], line, hover, legendgroup=method, **look)
+
+
+def log_axis(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
+    """A logarithmic axis with a tick at each of these values."""
+    return {"type": "log", "tickvals": values, "ticktext": [f"{value:.12g}" for value in values]}
 
 
 def add_note(fig: Sheet, x: float, y: float | str, text: str, **kwargs: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .sheet import Sheet
-from .style import LANDMARK_COLOURS, METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_band, finish
+from .style import LANDMARK_COLOURS, METHOD_COLOURS, METHOD_NAMES, METHOD_SYMBOLS, add_band, add_curve, finish
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,19 +100,15 @@ def _add_curve(fig, method, x, curve, unit, selection=None):
 
 def _name_training_errors(fig):
     if fig.data:
-        _name_lines(fig, "training errors", {"color": LANDMARK_COLOURS[6], "width": 1.5, "dash": "dot"})
-
-
-def _name_lines(fig, name, line):
-    """An entry of the legend for lines that have none."""
-    fig.add_scatter(x=[None], y=[None], mode="lines", name=name, line=line, hoverinfo="skip")
+        line = {"color": LANDMARK_COLOURS[6], "width": 1.5, "dash": "dot"}
+        add_curve(fig, [None], [None], "training errors", line)  # an entry of the legend for lines that have none
 
 
 def _add_svm(fig, means):
     for error in means.loc[means["method"] == "svm", "test_error"].head(1):
         line = {"color": METHOD_COLOURS["svm"], "width": 2, "dash": "dash"}
         fig.add_hline(y=100 * error, line=line)
-        _name_lines(fig, f"{METHOD_NAMES['svm']}: {100 * error:.2f} %", line)
+        add_curve(fig, [None], [None], f"{METHOD_NAMES['svm']}: {100 * error:.2f} %", line)
 
 
 def _round_ticks(values) -> list[int]:
