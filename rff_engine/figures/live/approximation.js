@@ -2,15 +2,7 @@
 // The live view of two methods that approximate a kernel: their frequencies, where they err, and their errors against
 // r. A sequence has the first r of one sample; what is fitted for each r is known where the server has fitted it.
 
-import {
-  paintChart,
-  paintCurve,
-  paintHorizontal,
-  paintMarker,
-  paintSwatch,
-  paintVertical,
-  withMinus,
-} from "./charts.js";
+import { paintCurve, paintHorizontal, paintMarker, paintSwatch, paintVertical, withMinus } from "./charts.js";
 import { PALETTE } from "./constants.js";
 import { circle, fillAndOutline, place, star } from "./marks.js";
 import { cellCentres, kernelMap, largest, waves } from "./maths.js";
@@ -61,6 +53,8 @@ class LiveApproximation extends LiveView {
   shown;
 
   of = 0;
+
+  played = "r";
 
   /** The data with which other fits were asked for, by version. */
   asked = "";
@@ -125,11 +119,6 @@ class LiveApproximation extends LiveView {
     if (this.asked === this.data?.version || !this.sides?.some(({ fits }) => fits.length === 1)) return;
     this.asked = this.data.version;
     this.report("reached", "r");
-  }
-
-  get track() {
-    const { r } = this.inputs;
-    return { input: r, from: Number(r.min), to: Number(r.max), step: r.step };
   }
 
   // --- numbers ------------------------------------------------------------------------------------------------------
@@ -321,13 +310,11 @@ class LiveApproximation extends LiveView {
     const ticks = (/** @type {number[]} */ values) =>
       /** @type {Ticks} */ (values.map((value) => [Math.log10(value), String(value)]));
     const errors = ERROR_TICKS.filter((error) => Math.log10(error) >= low && Math.log10(error) <= high);
-    this.frame = paintChart(c, w, h, {
+    this.frame = this.chart(c, w, h, {
       x: { ...this.ends, ticks: ticks(R_TICKS) },
       y: { low, high, ticks: ticks(few ? errors.filter((error) => Number.isInteger(Math.log10(error))) : errors) },
       xTitle: "number of frequencies r",
       yTitle: "error ‖K̃ − K‖ / ‖K‖",
-      ink: this.ink,
-      size: 0.8 * this.rem,
       inside: (px, py, frame) => {
         for (const k of SIDES) this.paintDraws(c, k, px, py);
         paintMarker(c, px(Math.log10(this.of)), frame, this.ink);
@@ -370,12 +357,8 @@ class LiveApproximation extends LiveView {
     c.globalAlpha = 0.15;
     c.fill();
     c.globalAlpha = 1;
-    paintCurve(
-      c,
-      Array.from(draws[0], (error, j) => at(j, error)),
-      colour,
-      dash,
-    );
+    const onScreen = Array.from(draws[0], (error, j) => at(j, error));
+    paintCurve(c, onScreen, colour, dash);
   }
 }
 

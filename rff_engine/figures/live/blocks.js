@@ -2,9 +2,9 @@
 // The live view of progressive validation: a block of points comes, tests the classifier of the points before it, then
 // teaches the next one, and the certified risk follows.
 
-import { paintChart, paintCurve, paintMarker, tickStep } from "./charts.js";
+import { evenTicks, paintCurve, paintLevel, paintMarker, tickStep } from "./charts.js";
 import { circle, fillAndOutline, paintPoints, paintRing, place } from "./marks.js";
-import { interpolate } from "./maths.js";
+import { interpolate, percent } from "./maths.js";
 import { paintBoundary, Raster } from "./rasters.js";
 import { LiveView, mounting } from "./view.js";
 
@@ -21,6 +21,12 @@ class LiveBlocks extends LiveView {
 
   /** The settings that the map was computed for. */
   ground = "";
+
+  /** The first point of each block, and the number of points.
+   * @type {number[]} */
+  starts;
+
+  played = "arrived";
 
   /** @param {Root} root */
   constructor(root) {
@@ -43,16 +49,8 @@ class LiveBlocks extends LiveView {
     this.cells = Math.sqrt(this.maps.length / data.sizes.length);
     this.raster = new Raster(this.cells);
     this.map = new Float32Array(this.cells ** 2);
-    /** The first point of each block, and the number of points. */
-    this.starts = data.sizes.reduce(
-      (/** @type {number[]} */ sums, /** @type {number} */ size) => [...sums, sums.at(-1) + size],
-      [0],
-    );
-  }
-
-  get track() {
-    const { arrived } = this.inputs;
-    return { input: arrived, from: 0, to: 1, step: arrived.step };
+    this.starts = [0];
+    for (const size of data.sizes) this.starts.push(this.starts.at(-1) + size);
   }
 
   get pace() {
@@ -63,10 +61,8 @@ class LiveBlocks extends LiveView {
   timeOf(count) {
     const { starts } = this;
     const B = starts.length - 1;
-    const block = Math.min(
-      Math.max(starts.filter((/** @type {number} */ start) => start < count).length - 1, 0),
-      B - 1,
-    );
+    const begun = starts.filter((start) => start < count).length;
+    const block = Math.min(Math.max(begun - 1, 0), B - 1);
     const part = Math.min((count - starts[block]) / (starts[block + 1] - starts[block]), 1);
     return Math.min(Math.max((block + part * (block === B - 1 ? 1 : TESTING)) / B, 0), 1);
   }
@@ -77,7 +73,7 @@ class LiveBlocks extends LiveView {
 
   spoken() {
     const { block, ofBlock, bound } = this.shown;
-    return `${this.text()}: block ${block + 1}, ${ofBlock} errors in it; certified ${inPercent(bound)}`;
+    return `${this.text()}: block ${block + 1}, ${ofBlock} errors in it; certified ${percent(bound)}`;
   }
 
   // --- numbers ------------------------------------------------------------------------------------------------------
@@ -137,8 +133,8 @@ class LiveBlocks extends LiveView {
     const { starts } = this;
     const { first, sizes, n_bound, test_set_bound, risk_bound } = this.data;
     const { block, count, taught, errors, ofBlock, bound } = this.shown;
-    this.find(".test-set-value").textContent = inPercent(test_set_bound);
-    this.find(".blocks-value").textContent = inPercent(this.ended ? risk_bound : bound);
+    this.find(".test-set-value").textContent = percent(test_set_bound);
+    this.find(".blocks-value").textContent = percent(this.ended ? risk_bound : bound);
     this.find(".blocks-words").textContent = this.ended ? "blocks certify" : "blocks so far";
     this.find(".plane-words").textContent =
       `the classifier of the first ${first + starts[block]} points; ` +
@@ -147,7 +143,7 @@ class LiveBlocks extends LiveView {
     this.find(".readout").textContent = this.ended
       ? `${errors} errors on ${count} points` +
         (left ? `; there the counting ends, as was fixed beforehand, and ${left} points are left.` : ".") +
-        ` A random one of the ${sizes.length} classifiers errs on at most ${inPercent(risk_bound)} of new points.`
+        ` A random one of the ${sizes.length} classifiers errs on at most ${percent(risk_bound)} of new points.`
       : taught
         ? `Block ${block + 1} has tested: ${ofBlock} errors on ${sizes[block]} points. Now it teaches, and the boundary moves.`
         : `Block ${block + 1} of ${sizes.length} tests the classifier of the points before it: ` +
@@ -187,19 +183,12 @@ class LiveBlocks extends LiveView {
     const { count, bound } = this.shown;
     const size = (w < 420 ? 0.72 : 0.8) * this.rem;
     const high = Math.min(2.5 * Math.max(risk_bound, test_set_bound), 1);
-    const ticks = (/** @type {number} */ length, /** @type {number} */ most, unit = 1) => {
-      const step = tickStep(length, most);
-      return Array.from({ length: Math.floor(length / step + 1e-9) + 1 }, (_, k) => {
-        const value = Number((k * step).toPrecision(6));
-        return /** @type {[number, string]} */ ([value, String(Number((unit * value).toPrecision(3)))]);
-      });
-    };
-    this.frame = paintChart(c, w, h, {
-      x: { low: 0, high: 1.03 * n, ticks: ticks(n, w > 420 ? 4 : 2) },
-      y: { low: 0, high, ticks: ticks(high, 4, 100) },
+    const inPercent = (/** @type {number} */ risk) => String(Number((100 * risk).toPrecision(3)));
+    this.frame = this.chart(c, w, h, {
+      x: { low: 0, high: 1.03 * n, ticks: evenTicks(n, tickStep(n, w > 420 ? 4 : 2)) },
+      y: { low: 0, high, ticks: evenTicks(high, tickStep(high, 4), inPercent) },
       xTitle: "points that were counted",
       yTitle: "risk, %",
-      ink: this.ink,
       size,
       inside: (px, py, frame) => {
         c.fillStyle = "rgba(128, 128, 128, 0.1)";
@@ -207,8 +196,8 @@ class LiveBlocks extends LiveView {
           if (k % 2 === 0)
             c.fillRect(px(start), frame.top, px(this.starts[k + 1]) - px(start), frame.bottom - frame.top);
         }
-        this.paintLevel(c, frame, py(test_set_bound), "dash");
-        this.paintLevel(c, frame, py(test_error), "dot");
+        paintLevel(c, frame, py(test_set_bound), this.ink, "dash");
+        paintLevel(c, frame, py(test_error), this.ink, "dot");
         const along = this.counts.flatMap((one, k) => (one <= count ? [[px(one), py(this.bounds[k])]] : []));
         paintCurve(c, along, total, "solid");
         paintMarker(c, px(count), frame, this.ink);
@@ -222,21 +211,6 @@ class LiveBlocks extends LiveView {
       },
     });
   }
-
-  /** @param {Context} c @param {{ left: number, right: number }} frame @param {number} y @param {"dash" | "dot"} dash */
-  paintLevel(c, { left, right }, y, dash) {
-    const ends = [
-      [left, y],
-      [right, y],
-    ];
-    paintCurve(c, ends, this.ink, dash, 1.5);
-    c.fillStyle = this.ink;
-  }
-}
-
-/** @param {number} risk */
-function inPercent(risk) {
-  return `${(100 * risk).toFixed(1)} %`;
 }
 
 export default mounting(LiveBlocks);

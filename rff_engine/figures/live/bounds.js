@@ -2,7 +2,7 @@
 // The live view of the bounds: curves against beta with a marker, every value at the marker, and one bound's terms.
 
 import { LOG_COUNTS, boundMap, posteriorsOf } from "./bound_map.js";
-import { apart, DASHES, paintChart, paintCurve, paintHorizontal, paintMarker, paintSwatch } from "./charts.js";
+import { apart, paintCurve, paintLevel, paintMarker, paintSwatch } from "./charts.js";
 import { circle, diamond, fillAndOutline, paintRing } from "./marks.js";
 import { addingUp, least, nearestIndex } from "./maths.js";
 import { Raster } from "./rasters.js";
@@ -302,10 +302,8 @@ class LiveBounds extends LiveView {
   write() {
     for (const [cell, { values }] of this.cells) cell.textContent = values[this.at].toFixed(DIGITS);
     const { label, kind, parts } = this.chosen;
-    const { sum, terms } = addingUp(
-      parts.map((part) => part.values[this.at]),
-      DIGITS,
-    );
+    const exact = parts.map((part) => part.values[this.at]);
+    const { sum, terms } = addingUp(exact, DIGITS);
     for (const [k, value] of [sum, ...terms].entries()) this.summands[k].textContent = value.toFixed(DIGITS);
     this.find(".parts-words").textContent = `${label}, ${kind}: its terms`;
     this.find(".now-words").textContent = `${label} at β = ${this.text("beta")}`;
@@ -336,8 +334,6 @@ class LiveBounds extends LiveView {
       y: { low: 0, high: top, ticks: ticks(losses, (loss) => loss) },
       xTitle: "inverse temperature β",
       yTitle: "alignment loss",
-      ink: this.ink,
-      size: 0.8 * this.rem,
       inside,
     };
   }
@@ -385,7 +381,7 @@ class LiveBounds extends LiveView {
         fillAndOutline(c, colour, "white", 1.2);
       }
     });
-    this.frame = paintChart(c, w, h, chart);
+    this.frame = this.chart(c, w, h, chart);
   }
 
   /**
@@ -412,7 +408,7 @@ class LiveBounds extends LiveView {
       this.paintCurve(c, this.trueRisk, px, py);
       paintMarker(c, px(logBetas[this.at]), frame, this.ink);
     });
-    paintChart(c, w, h, chart);
+    this.chart(c, w, h, chart);
   }
 
   /**
@@ -425,13 +421,10 @@ class LiveBounds extends LiveView {
       this.paintVacuous(c, py, frame);
       const right = frame.left + Math.min(0.26 * (frame.right - frame.left), 110);
       this.paintBar(c, py, frame.left + 12, right, frame.top, w < 420);
-      c.strokeStyle = this.trueRisk.colour;
-      c.lineWidth = 2.5;
-      c.setLineDash(DASHES.dash);
-      paintHorizontal(c, frame.left, right + 4, py(this.trueRisk.values[this.at]));
-      c.setLineDash([]);
+      const { colour, values } = this.trueRisk;
+      paintLevel(c, { left: frame.left, right: right + 4 }, py(values[this.at]), colour, "dash", 2.5);
     });
-    paintChart(c, w, h, { ...chart, x: { low: 0, high: 1, ticks: [] }, xTitle: "" });
+    this.chart(c, w, h, { ...chart, x: { low: 0, high: 1, ticks: [] }, xTitle: "" });
   }
 
   /**
@@ -478,7 +471,7 @@ class LiveBounds extends LiveView {
       this.mapFrame = frame;
     };
     const counts = [20, 50, 100, 200, 500, 1000];
-    paintChart(c, w, h, {
+    this.chart(c, w, h, {
       ...this.axes(w, inside),
       ...{ y: { ...y, ticks: counts.map((n) => [Math.log10(n), String(n)]) }, yTitle: "training points n" },
     });

@@ -2,7 +2,7 @@
 // The live view of a certificate: a vote over the plane, its bound term by term, and both along a step away from the
 // prior's weights. The bound holds for every step at once; D has to be fixed beforehand, or the look at it is paid for.
 
-import { paintChart, paintCurve, paintHorizontal, paintMarker, paintVertical, DASHES } from "./charts.js";
+import { evenTicks, paintCurve, paintLevel, paintMarker, paintVertical, DASHES } from "./charts.js";
 import { circle, fillAndOutline, paintPoints } from "./marks.js";
 import { percent } from "./maths.js";
 import { paintBoundary, Raster } from "./rasters.js";
@@ -46,6 +46,8 @@ class LiveCertificate extends LiveView {
 
   /** Largest risk of the charts. */
   top = 1;
+
+  played = "stretch";
 
   /** @param {Root} root */
   constructor(root) {
@@ -107,11 +109,6 @@ class LiveCertificate extends LiveView {
     this.asked = this.data.version;
     this.report("reached", "D");
     this.request();
-  }
-
-  get track() {
-    const { stretch } = this.inputs;
-    return { input: stretch, from: Number(stretch.min), to: Number(stretch.max), step: stretch.step };
   }
 
   // --- values of the sliders ----------------------------------------------------------------------------------------
@@ -229,12 +226,7 @@ class LiveCertificate extends LiveView {
   /** The axis of risks, in per cent. */
   get risks() {
     const step = this.top > 0.5 ? 0.2 : this.top > 0.2 ? 0.1 : 0.05;
-    const values = Array.from({ length: Math.floor(this.top / step + 1e-9) + 1 }, (_, k) => k * step);
-    return {
-      low: 0,
-      high: this.top,
-      ticks: values.map((v) => /** @type {[number, string]} */ ([v, `${Math.round(100 * v)}`])),
-    };
+    return { low: 0, high: this.top, ticks: evenTicks(this.top, step, (risk) => `${Math.round(100 * risk)}`) };
   }
 
   /** @param {number} w */
@@ -256,12 +248,11 @@ class LiveCertificate extends LiveView {
     const heights = shown.map((row, k) => /** @type {[number, string]} */ ([k + 0.5, row.label]));
     heights.push([shown.length + 0.5, "certified risk"]);
     const size = this.textSize(w);
-    paintChart(c, w, h, {
+    this.chart(c, w, h, {
       x: this.risks,
       y: { low: shown.length + 1, high: -1, ticks: heights },
       xTitle: "risk, %",
       yTitle: "",
-      ink: this.ink,
       size,
       inside: (px, py, frame) => {
         this.paintYardsticks(c, px, frame, size);
@@ -333,23 +324,16 @@ class LiveCertificate extends LiveView {
     const { stretches, bounds, tests } = this.curves;
     const { certificate, test } = this.now;
     const size = this.textSize(w);
-    this.frame = paintChart(c, w, h, {
+    this.frame = this.chart(c, w, h, {
       x: { low: 0, high: this.track.to, ticks: [0, 1, 2, 3].map((v) => [v, String(v)]) },
       y: this.risks,
       xTitle: "step s: 0 is the prior's vote",
       yTitle: "risk, %",
-      ink: this.ink,
       size,
       inside: (px, py, frame) => {
         const along = (/** @type {number[]} */ values) => values.map((v, k) => [px(stretches[k]), py(v)]);
         const { heldOut } = this.votes.get(this.onScreen);
-        if (heldOut !== null) {
-          c.strokeStyle = this.ink;
-          c.lineWidth = 1.5;
-          c.setLineDash(DASHES.dash);
-          paintHorizontal(c, frame.left, frame.right, py(heldOut));
-          c.setLineDash([]);
-        }
+        if (heldOut !== null) paintLevel(c, frame, py(heldOut), this.ink, "dash");
         paintCurve(c, along(tests).slice(Number(this.tied)), this.data.grey, "solid"); // a tie is no error of a class
         paintCurve(c, along(bounds), this.data.total, "solid");
         const x = px(this.value("stretch"));

@@ -85,18 +85,18 @@ export function paintLine(c, points) {
 
 /** @param {Context} c @param {number} x @param {number} top @param {number} bottom */
 export function paintVertical(c, x, top, bottom) {
-  paintLine(c, [
-    [x, top],
-    [x, bottom],
-  ]);
+  paintLine(
+    c,
+    [top, bottom].map((y) => [x, y]),
+  );
 }
 
 /** @param {Context} c @param {number} left @param {number} right @param {number} y */
 export function paintHorizontal(c, left, right, y) {
-  paintLine(c, [
-    [left, y],
-    [right, y],
-  ]);
+  paintLine(
+    c,
+    [left, right].map((x) => [x, y]),
+  );
 }
 
 /**
@@ -122,16 +122,23 @@ export function paintCurve(c, points, colour, dash, width = 2.5) {
 }
 
 /**
+ * A line at a height of a frame.
+ *
+ * @param {Context} c @param {{ left: number, right: number }} frame @param {number} y
+ * @param {string} colour @param {Dash} dash @param {number} width
+ */
+export function paintLevel(c, { left, right }, y, colour, dash, width = 1.5) {
+  const ends = [left, right].map((x) => [x, y]);
+  paintCurve(c, ends, colour, dash, width);
+}
+
+/**
  * A piece of a curve, for a legend.
  *
  * @param {Context} c @param {number} w @param {number} h @param {string} colour @param {Dash} dash
  */
 export function paintSwatch(c, w, h, colour, dash) {
-  const middle = [
-    [0, h / 2],
-    [w, h / 2],
-  ];
-  paintCurve(c, middle, colour, dash);
+  paintLevel(c, { left: 0, right: w }, h / 2, colour, dash, 2.5);
 }
 
 /**
@@ -143,6 +150,19 @@ export function tickStep(length, count) {
   const limit = length / count;
   const power = 10 ** Math.floor(Math.log10(limit));
   return power * [5, 2, 1].find((lead) => lead * power <= limit);
+}
+
+/**
+ * Ticks at 0, `step`, twice `step` and so on, up to an end.
+ *
+ * @param {number} end @param {number} step @param {(value: number) => string} text
+ * @returns {Ticks}
+ */
+export function evenTicks(end, step, text = String) {
+  return Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, k) => {
+    const value = Number((k * step).toPrecision(6));
+    return [value, text(value)];
+  });
 }
 
 /** @param {string} text */

@@ -2,8 +2,9 @@
 // The live view of a descent: frequencies that move step by step, the errors along the steps, and one step of them.
 
 import {
-  paintChart,
+  evenTicks,
   paintCurve,
+  paintLevel,
   paintLine,
   paintMarker,
   paintSwatch,
@@ -297,13 +298,11 @@ class LiveDescent extends LiveView {
   paintPlane(c, w, h) {
     const { extent } = this.data;
     const axis = { low: -extent, high: extent, ticks: symmetricTicks(extent) };
-    paintChart(c, w, h, {
+    this.chart(c, w, h, {
       x: axis,
       y: axis,
       xTitle: "ω₁",
       yTitle: "ω₂",
-      ink: this.ink,
-      size: 0.8 * this.rem,
       inside: (px, py) => {
         const { omega } = this.dots;
         const scale = this.rem / 15;
@@ -367,20 +366,18 @@ class LiveDescent extends LiveView {
     const high = Math.max(...all) + 0.15;
     const last = Math.max(this.steps[this.last], 1);
     this.axis = { low: -0.03 * last, high: 1.03 * last };
-    this.frame = paintChart(c, w, h, {
-      x: { ...this.axis, ticks: stepTicks(last, w > 420 ? 4 : 2) },
+    const step = Math.max(1, tickStep(last, w > 420 ? 4 : 2));
+    this.frame = this.chart(c, w, h, {
+      x: { ...this.axis, ticks: evenTicks(last, step) },
       y: { low, high, ticks: errorTicks(low, high) },
       xTitle: "step",
       yTitle: "error ‖K̃ − K‖ / ‖K‖",
-      ink: this.ink,
-      size: 0.8 * this.rem,
       inside: (px, py, frame) => {
         const x = px(this.shown.step);
         /** @type {(error: number) => number} */
         const y = (error) => py(logError(error));
         paintMarker(c, x, frame, this.ink);
-        const level = [frame.left, frame.right].map((end) => [end, y(drawn)]);
-        paintCurve(c, level, colours.drawn, dashes.drawn);
+        paintLevel(c, frame, y(drawn), colours.drawn, dashes.drawn, 2.5);
         const atLandmarks = Array.from(this.landmarkErrors, (error, step) => [px(step), y(error)]);
         paintCurve(c, atLandmarks, colours.landmarks, dashes.landmarks);
         const overAll = Array.from(this.errors, (error, k) => [px(this.steps[k]), y(error)]);
@@ -399,24 +396,14 @@ function logError(error) {
   return Math.max(Math.log10(error), LOWEST_ERROR);
 }
 
-/**
- * An error in three digits.
- *
- * @param {number} error
- */
-export function errorText(error) {
+/** An error in three digits. @param {number} error */
+function errorText(error) {
   return error < 1e-4 ? withMinus(error.toExponential(2)) : error.toPrecision(3);
 }
 
 /** @param {Float32Array} omega @param {number} j */
 function frequencyText(omega, j) {
   return `(${withMinus(omega[2 * j].toFixed(2))}, ${withMinus(omega[2 * j + 1].toFixed(2))})`;
-}
-
-/** @param {number} last @param {number} count @returns {Ticks} */
-function stepTicks(last, count) {
-  const step = Math.max(1, tickStep(last, count));
-  return Array.from({ length: Math.floor(last / step) + 1 }, (_, k) => [k * step, String(k * step)]);
 }
 
 /**

@@ -2,7 +2,7 @@
 // One landmark enlarged, in a dialog: its map as a sum of cosines that grows one by one, the heaviest first, the plane
 // of its frequencies, and how far the sum has come.
 
-import { DASHES, paintChart, paintCurve, paintHorizontal, paintMarker, paintSwatch, tickStep } from "./charts.js";
+import { evenTicks, paintCurve, paintLevel, paintMarker, paintSwatch, tickStep } from "./charts.js";
 import { INK } from "./colours.js";
 import { GRID, PALETTE } from "./constants.js";
 import { circle, fillAndOutline, paintPoints, paintRing, pointerIn } from "./marks.js";
@@ -354,11 +354,8 @@ export class Enlarged {
     c.textBaseline = "alphabetic";
     for (const speed of this.speeds) {
       const [text, x, y] = [`|ω| = ${speed}`, 0.3 * size, w / 2 - speed * scale];
-      c.strokeStyle = c.fillStyle = this.view.ink;
-      c.lineWidth = 0.5;
-      c.setLineDash(DASHES.dot);
-      paintHorizontal(c, c.measureText(text).width + 2 * x, w / 2, y);
-      c.setLineDash([]);
+      paintLevel(c, { left: c.measureText(text).width + 2 * x, right: w / 2 }, y, this.view.ink, "dot", 0.5);
+      c.fillStyle = this.view.ink;
       c.fillText(text, x, y + 0.35 * size);
     }
   }
@@ -369,31 +366,21 @@ export class Enlarged {
    * @param {Context} c @param {number} w @param {number} h
    */
   paintReached(c, w, h) {
-    const { ink, rem, D } = this.view;
+    const { ink, D } = this.view;
     const { shares, distances } = this.reached;
     const step = Math.max(1, tickStep(D, 4));
-    this.frame = paintChart(c, w, h, {
-      x: {
-        low: 0,
-        high: D,
-        ticks: Array.from({ length: Math.floor(D / step) + 1 }, (_, k) => [k * step, `${k * step}`]),
-      },
+    this.frame = this.view.chart(c, w, h, {
+      x: { low: 0, high: D, ticks: evenTicks(D, step) },
       y: { low: 0, high: 1.04, ticks: [0, 0.5, 1].map((value) => [value, String(value)]) },
       xTitle: "number of cosines, the heaviest first",
       yTitle: "",
-      ink,
-      size: 0.8 * rem,
       inside: (px, py, frame) => {
         for (const [values, dash] of /** @type {[Float64Array, Dash][]} */ ([
           [shares, REACHED.share],
           [distances, REACHED.lacking],
         ])) {
-          paintCurve(
-            c,
-            Array.from(values, (value, k) => [px(k), py(value)]),
-            ink,
-            dash,
-          );
+          const points = Array.from(values, (value, k) => [px(k), py(value)]);
+          paintCurve(c, points, ink, dash);
           circle(c, px(this.count), py(values[this.count]), 4);
           c.fillStyle = ink;
           c.fill();

@@ -1,7 +1,7 @@
 // @ts-check
 // The live view of a learned kernel: frequency planes, candidates, their weights and kernels, all under one beta and rho.
 
-import { paintChart, paintCurve, paintLine, paintSwatch } from "./charts.js";
+import { paintCurve, paintHorizontal, paintSwatch, paintVertical } from "./charts.js";
 import { INK } from "./colours.js";
 import { BETAS, CELLS, PALETTE, PLANE_CELLS, WIDTHS } from "./constants.js";
 import { kernelData, optimizedWeights } from "./kernel_data.js";
@@ -551,12 +551,11 @@ class LiveKernel extends LiveView {
     const top = Math.log10(N);
     /** @type {(method: Method, rank: number) => number} */
     const weight = (method, rank) => Math.log10(Q[method][order[method][rank - 1]] * N);
-    this.frame = paintChart(c, w, h, {
+    this.frame = this.chart(c, w, h, {
       x: { low: 0, high: top, ticks: powersOfTen(0, top) },
       y: { low: LOWEST_WEIGHT, high: top + 0.1, ticks: powersOfTen(LOWEST_WEIGHT, top).filter((_, k) => k % 2 === 0) },
       xTitle: "candidates",
       yTitle: "",
-      ink: this.ink,
       size: 0.75 * this.rem,
       inside: (px, py) => {
         for (const method of METHODS) {
@@ -583,15 +582,8 @@ class LiveKernel extends LiveView {
 function paintCross(c, middle) {
   c.strokeStyle = INK;
   c.lineWidth = 1;
-  for (const [a, b] of [
-    [5, 0],
-    [0, 5],
-  ]) {
-    paintLine(c, [
-      [middle - a, middle - b],
-      [middle + a, middle + b],
-    ]);
-  }
+  paintHorizontal(c, middle - 5, middle + 5, middle);
+  paintVertical(c, middle, middle - 5, middle + 5);
 }
 
 /**

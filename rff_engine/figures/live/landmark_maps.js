@@ -108,11 +108,8 @@ export class LandmarkMaps extends LiveView {
       this.drawn = { version, train, test, frequencies, count: draws.count };
     }
     const centroids = this.clicked ? null : data.centroids;
-    const sample = (this.sample = landmarkSample(
-      { ...this.drawn, rows: this.landmarkRows, centroids },
-      this.noise,
-      extent,
-    ));
+    const shown = { ...this.drawn, rows: this.landmarkRows, centroids };
+    const sample = (this.sample = landmarkSample(shown, this.noise, extent));
     const loss = new Float64Array(sample.rows.length * sample.max_D); // to be filled where they are reached
     return { ...data, ...sample, ...ofWidth(sample, this.drawn.frequencies, this.sigma, C, GRID), loss };
   }
@@ -380,11 +377,7 @@ export class LandmarkMaps extends LiveView {
     const weights = Array.from({ length: L }, (_, l) => Q.subarray(l * maxD, l * maxD + D));
     const first = (/** @type {ArrayLike<number>} */ of, /** @type {number} */ width, /** @type {number} */ k) =>
       weights.flatMap((row, l) => Array.from(row, (_, m) => of[(l * maxD + m) * width + k]));
-    const [omega, loss, at] = [
-      data.draws ? data.omega : this.omega,
-      this.loss,
-      data.draws ? data.landmarks : this.landmarks,
-    ];
+    const { omega, landmarks: at } = data.draws ? data : this;
     const each = (/** @type {(l: number) => number} */ of) => weights.map((_, l) => of(l));
     return {
       errors: {
@@ -405,7 +398,7 @@ export class LandmarkMaps extends LiveView {
         frequency: weights.flatMap((row) => Array.from(row, (_, m) => m + 1)),
         omega_1: first(omega, 2, 0),
         omega_2: first(omega, 2, 1),
-        loss: first(loss, 1, 0),
+        loss: first(this.loss, 1, 0),
         Q: first(Q, 1, 0),
       },
     };

@@ -2,7 +2,7 @@
 // The live view of a kernel as a prior: frequencies under their density, the kernel as the mean of their cosines, and
 // functions drawn from the prior.
 
-import { paintChart, paintCurve, paintSwatch, paintVertical, symmetricTicks, withMinus } from "./charts.js";
+import { paintCurve, paintSwatch, paintVertical, symmetricTicks, withMinus } from "./charts.js";
 import { cssColour } from "./colours.js";
 import { circle, fillAndOutline, paintRing } from "./marks.js";
 import { largest, roundedPower } from "./maths.js";
@@ -53,6 +53,8 @@ class LivePrior extends LiveView {
   line;
 
   of = "";
+
+  played = "D";
 
   /** Frequencies within the axis of which single cosines are shown.
    * @type {number[]} */
@@ -199,11 +201,6 @@ class LivePrior extends LiveView {
     this.report("clicked", code);
   }
 
-  get track() {
-    const { D } = this.inputs;
-    return { input: D, from: Number(D.min), to: Number(D.max), step: D.step };
-  }
-
   // --- numbers ------------------------------------------------------------------------------------------------------
 
   /** @param {string} name */
@@ -279,13 +276,11 @@ class LivePrior extends LiveView {
     const [end] = this.prior.ranges;
     const bars = line.omega.length > MOST_TICKS ? this.bars() : [];
     const top = Math.max(largest(line.density), ...bars.map(({ height }) => height));
-    this.frame = paintChart(c, w, h, {
+    this.frame = this.chart(c, w, h, {
       x: { low: -end, high: end, ticks: symmetricTicks(end) },
       y: { low: -0.12 * top, high: 1.05 * top, ticks: symmetricTicks(top).filter(([value]) => value >= 0) },
       xTitle: w > 300 ? "frequency ω (radians per unit of x)" : "frequency ω",
       yTitle: "density",
-      ink: this.ink,
-      size: 0.8 * this.rem,
       inside: (px, py) => {
         c.fillStyle = this.data.colours.cos_sin;
         c.globalAlpha = 0.45;
@@ -364,13 +359,11 @@ class LivePrior extends LiveView {
     const { line } = this;
     const { colours, dashes, waves } = this.data;
     const end = this.prior.ranges[1];
-    paintChart(c, w, h, {
+    this.chart(c, w, h, {
       x: { low: -end, high: end, ticks: symmetricTicks(end) },
       y: { low: LOWEST, high: HIGHEST, ticks: symmetricTicks(1) },
       xTitle: "difference δ = x − x′",
       yTitle: "kernel",
-      ink: this.ink,
-      size: 0.8 * this.rem,
       inside: (px, py) => {
         c.globalAlpha = 0.55;
         for (const [k, omega] of this.waves.entries()) {
@@ -395,13 +388,11 @@ class LivePrior extends LiveView {
     const { functions } = this.line;
     const end = this.prior.ranges[1];
     const table = tableOf("sequential");
-    paintChart(c, w, h, {
+    this.chart(c, w, h, {
       x: { low: -end, high: end, ticks: symmetricTicks(end) },
       y: { low: -FUNCTION_RANGE, high: FUNCTION_RANGE, ticks: symmetricTicks(FUNCTION_RANGE) },
       xTitle: "x",
       yTitle: "f(x)",
-      ink: this.ink,
-      size: 0.8 * this.rem,
       inside: (px, py) => {
         for (const [s, values] of functions.entries()) {
           const colour = cssColour(table[Math.round(70 + (140 * s) / functions.length)]);

@@ -1,7 +1,7 @@
 // @ts-check
 // The live view of Theorem 4 on many samples: a dot for each at its bound and its true loss, and how often it fails.
 
-import { paintChart, paintCurve, paintMarker, tickStep } from "./charts.js";
+import { evenTicks, paintCurve, paintMarker, tickStep } from "./charts.js";
 import { paintRing } from "./marks.js";
 import { nearestIndex } from "./maths.js";
 import { failureRates, sampleLosses, widthsOf } from "./promises_kept.js";
@@ -36,6 +36,8 @@ class LivePromises extends LiveView {
 
   /** @type {Widths} */
   widths;
+
+  played = "samples";
 
   /** Failures among the samples that are shown.
    * @type {Widths} */
@@ -79,11 +81,6 @@ class LivePromises extends LiveView {
     if (!reducedMotion()) this.falling = { from, count: to - from, start: performance.now() };
     this.request();
     this.settle();
-  }
-
-  get track() {
-    const { samples } = this.inputs;
-    return { input: samples, from: Number(samples.min), to: Number(samples.max), step: samples.step };
   }
 
   // --- numbers ------------------------------------------------------------------------------------------------------
@@ -192,13 +189,11 @@ class LivePromises extends LiveView {
   paintSamples(c, w, h) {
     const samples = this.value("samples");
     const now = performance.now();
-    paintChart(c, w, h, {
+    this.chart(c, w, h, {
       x: { low: 0, high: 1, ticks: [0, 0.25, 0.5, 0.75, 1].map((value) => [value, String(value)]) },
       y: { low: 0, high: LARGEST, ticks: LOSS_TICKS },
       xTitle: "bound",
       yTitle: "true loss",
-      ink: this.ink,
-      size: 0.8 * this.rem,
       inside: (px, py, frame) => {
         const diagonal = [0, LARGEST].map((value) => [px(value), py(value)]);
         c.fillStyle = "rgba(214, 72, 48, 0.1)";
@@ -233,21 +228,11 @@ class LivePromises extends LiveView {
     const allowed = 100 * this.value("eps");
     const largest = Math.max(...this.rates.flatMap((rates) => FORMS.map((form) => 100 * rates[form])), 2 * allowed);
     const high = Math.min(1.1 * largest, 100);
-    const step = tickStep(high, 3);
-    paintChart(c, w, h, {
-      x: {
-        low: 0,
-        high,
-        ticks: Array.from({ length: Math.floor(high / step) + 1 }, (_, k) => [
-          k * step,
-          String(Number((k * step).toPrecision(2))),
-        ]),
-      },
+    this.chart(c, w, h, {
+      x: { low: 0, high, ticks: evenTicks(high, tickStep(high, 3)) },
       y: { low: 0, high: LARGEST, ticks: LOSS_TICKS },
       xTitle: "% of samples",
       yTitle: "true loss",
-      ink: this.ink,
-      size: 0.8 * this.rem,
       inside: (px, py, frame) => {
         for (const form of FORMS) {
           c.fillStyle = c.strokeStyle = this.data.colours[form];

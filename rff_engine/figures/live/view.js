@@ -2,6 +2,7 @@
 // What the live views share: sliders that repaint the canvases at every frame, Play, gliding to settings that come from
 // the server, and reports of the settings that a slider was left at.
 
+import { paintChart } from "./charts.js";
 import { setTheme, tableOf } from "./rasters.js";
 import { cssColour } from "./colours.js";
 import { Film } from "./film.js";
@@ -10,6 +11,7 @@ import { INK_OF_FILES, svgOf } from "./picture.js";
 import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 import { unpackedArray } from "./unpacking.js";
 
+/** @import { Chart } from "./charts.js" */
 /** @import { Floats } from "./maths.js" */
 /** @import { TableName } from "./rasters.js" */
 /** @import { Context } from "./svg.js" */
@@ -150,7 +152,10 @@ export class LiveView {
   /** Whether an animation is made. */
   filming = false;
 
-  /** Whether the slider that Play moves is hidden. */
+  /** Name of the slider that Play moves. */
+  played = "beta";
+
+  /** Whether it is hidden. */
   betaHidden = false;
 
   /** Time of the first input event that no frame shows yet.
@@ -241,8 +246,8 @@ export class LiveView {
 
   /** The slider that Play moves, its ends, and its step while an animation is made. */
   get track() {
-    const { beta } = this;
-    return { input: beta, from: Number(beta.min), to: Number(beta.max), step: beta.step };
+    const input = this.inputs[this.played];
+    return { input, from: Number(input.min), to: Number(input.max), step: input.step };
   }
 
   // --- elements -----------------------------------------------------------------------------------------------------
@@ -566,6 +571,16 @@ export class LiveView {
     if (this.inputTime === undefined) return;
     this.latencies.push(performance.now() - this.inputTime);
     this.inputTime = undefined;
+  }
+
+  /**
+   * Paint a chart in the colour of text.
+   *
+   * @param {Context} c @param {number} w @param {number} h
+   * @param {Omit<Chart, "ink" | "size"> & { size?: number }} chart
+   */
+  chart(c, w, h, chart) {
+    return paintChart(c, w, h, { ink: this.ink, size: 0.8 * this.rem, ...chart });
   }
 
   /** The whole view as the text of an SVG file, in the colours of the light theme. */
