@@ -329,9 +329,18 @@ def loss_gaps(gaps: Mapping[str, LossGaps]) -> go.Figure:
                 name = f"{what} {column}, r = {r}" if k == 2 else f"{METHOD_NAMES[method]}, {what}, r = {r}"
                 y = getattr(gap, (bound if k == 2 else start) + end).mean(axis=1).astype(np.float32)
                 line = {"color": _DRAWN if k == 2 else METHOD_COLOURS[method], "width": width, "dash": dash}
-                look = {"mode": "lines+markers", "marker": {"symbol": ("circle", "circle-open", "square")[k]}}
-                place = {"row": 1, "col": column}
-                add_curve(fig, np.asarray(gap.counts), y, name, line, "%{x} landmarks: %{y:.3g}", **look, **place)
+                add_curve(
+                    fig,
+                    np.asarray(gap.counts),
+                    y,
+                    name,
+                    line,
+                    "%{x} landmarks: %{y:.3g}",
+                    row=1,
+                    col=column,
+                    mode="lines+markers",
+                    marker={"symbol": ("circle", "circle-open", "square")[k]},
+                )
     counts = next(iter(gaps.values())).counts
     fig.update_xaxes(title="number of landmarks n", fixedrange=True, **log_axis(counts))
     # Smaller differences of fitted frequencies would make the panels too coarse.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,7 +14,7 @@ from .sheet import Sheet
 from .style import METHOD_COLOURS, add_band, add_curve, finish, fixed_margin, log_axis
 
 _LEARNED, _BOUND, _MARKER = METHOD_COLOURS["pbrff"], "#009E73", "#8C8C8C"
-_LOOKS = (
+_LOOKS: tuple[dict[str, Any], ...] = (
     {"line": {"color": _LEARNED, "width": 2.5}, "marker": {"symbol": "diamond", "size": 7}},
     {"line": {"color": _LEARNED, "width": 1.5, "dash": "dot"}, "marker": {"symbol": "circle", "size": 5}},
 )
@@ -59,8 +60,8 @@ def errors_and_kl(
         if path.margin is not None:
             margin, hover = path.margin, "β = %{x:.3g}: %{y:.1f} ± %{customdata:.1f} %"
             _add_band(fig, path)
-        look = look | {"mode": "lines+markers", "customdata": 100 * margin, "row": 1}
-        add_curve(fig, path.betas, 100 * path.error, name, hover=hover, **look)
+        look = look | {"mode": "lines+markers", "customdata": 100 * margin}
+        add_curve(fig, path.betas, 100 * path.error, name, hover=hover, row=1, **look)
     line = {"color": "#0072B2", "width": 2.5}
     add_curve(fig, kl_betas, kl, kl_name, line, "β = %{x:.3g}: %{y:.3g} nats", row=last)
     if bound is not None:
