@@ -11,14 +11,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_rng, as_sample_weight, check_choice, check_count, check_fits, check_jobs, check_nonnegative
 from ._warning import warn
 from .adaptive import LANDMARKS, adapt_frequencies, kernel_landmarks, supervise_frequencies
 from .estimators import BaseFourierFeatures, check_labels, validated
-from .features import fourier_features
 from .frequencies import draw_frequencies
 from .kernels import SpectralKernel
 from .leverage import leverage_scores
@@ -167,28 +165,8 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         self._keep(adapted)
         return self
 
-    def transform(self, X: MatrixLike) -> np.ndarray:
-        """Map points to their weighted cosine and sine features (Li et al. 2019, Eq. 3).
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-            Points, one a row.
-
-        Returns
-        -------
-        ndarray of shape (n, 2 n_components), in the precision of `X`
-            All cosines, then all sines.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ValueError
-            If a shape is wrong or a value is not finite.
-        """
-        check_is_fitted(self)
-        return fourier_features(self._points(X, reset=False), self.frequencies_, self.weights_, check_jobs(self.n_jobs))
+    def _feature_weights(self):
+        return self.weights_
 
 
 class SupervisedFourierFeatures(BaseDescendedFeatures):
@@ -446,25 +424,5 @@ class LeverageScoreFeatures(BaseFourierFeatures):
         self.weights_: np.ndarray = 1 / (D * N * q[self.candidate_indices_])
         return self
 
-    def transform(self, X: MatrixLike) -> np.ndarray:
-        """Map points to their weighted cosine and sine features (Li, Ton, Oglic and Sejdinovic 2019).
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-            Points, one a row.
-
-        Returns
-        -------
-        ndarray of shape (n, 2 n_components), in the precision of `X`
-            All cosines, then all sines.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ValueError
-            If a shape is wrong or a value is not finite.
-        """
-        check_is_fitted(self)
-        return fourier_features(self._points(X, reset=False), self.frequencies_, self.weights_)
+    def _feature_weights(self):
+        return self.weights_

@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ive, ndtri
 
-from ._typing import ArrayLike, MatrixLike
-from ._validation import as_numbers, as_points, as_sample_weight, check_range, check_scale, shown
+from ._typing import ArrayLike
+from ._validation import as_numbers, as_points, check_range, check_scale, shown
 from .kernels import SCALE, GaussianKernel, SpectralKernel, column_pairs
 
 __all__ = ["AnisotropicGaussianKernel", "PeriodicKernel"]
@@ -76,35 +76,12 @@ class AnisotropicGaussianKernel(SpectralKernel):
     def _columns(self) -> int | None:
         return None if self.is_open else len(self.length_scales)
 
-    def scaled_to(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> AnisotropicGaussianKernel:
-        """The kernel, with "scale" replaced by a length scale for each column of the points.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-            Points whose variance sets the width.
-        sample_weight : array of shape (n,), optional
-            Weights of the rows in the variances, at least 0; ``None`` stands for 1 each.
-
-        Returns
-        -------
-        AnisotropicGaussianKernel
-            The kernel itself if its length scales are numbers.
-
-        Raises
-        ------
-        ValueError
-            If a shape is wrong, a value is not finite, a weight is negative, or 1 / (d Var(X_j)) is not from 1e-99 to
-            1e99 in some column.
-        """
-        if not self.is_open:
-            return self
-        X = as_points(X)
-        variances = _variances(X, as_sample_weight(sample_weight, X.shape[0]))
+    def _scaled(self, X, weights):
+        variances = _variances(X, weights)
         gammas = 1 / np.where(variances > 0, np.maximum(X.shape[1] * variances, np.finfo(np.float64).tiny), 1.0)
         for gamma in gammas:
             check_range(float(gamma), "1 / (d Var(X_j))", 1e-99, 1e99)
-        return AnisotropicGaussianKernel(tuple(((2 * gammas) ** -0.5).tolist()))
+        return {"length_scales": tuple(((2 * gammas) ** -0.5).tolist())}
 
     def _matrix(self, X, Y):
         lengths, unit = self._lengths, GaussianKernel()

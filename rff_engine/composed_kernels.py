@@ -7,7 +7,6 @@ product of the characteristic functions (Bochner 1933; Rasmussen and Williams 20
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from copy import copy
 from dataclasses import dataclass
 from functools import reduce
@@ -16,8 +15,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import logsumexp
 
-from ._typing import ArrayLike, MatrixLike
-from ._validation import as_distribution, check_count, shown
+from ._validation import as_distribution, shown
 from .column_kernels import AnisotropicGaussianKernel
 from .kernels import GaussianKernel, SpectralKernel
 
@@ -93,60 +91,15 @@ class ComposedKernel(SpectralKernel):
         """Whether a kernel has the width "scale", to be taken from data."""
         return any(kernel.is_open for kernel in self.kernels)
 
-    def scaled_to(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> SpectralKernel:
-        """The kernel, with the width "scale" of each of its kernels replaced by a number that fits the points.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-            Points whose variance sets the width.
-        sample_weight : array of shape (n,), optional
-            Weights of the rows, at least 0; ``None`` stands for 1 each.
-
-        Returns
-        -------
-        SpectralKernel
-            The kernel itself if all widths are numbers.
-
-        Raises
-        ------
-        ValueError
-            If a shape is wrong, a value is not finite, a weight is negative, or 1 / (d Var(X)) is out of range.
-        """
-        if not self.is_open:
-            return self
-        kernels = tuple(kernel.scaled_to(X, sample_weight) for kernel in self.kernels)
-        return type(self)(**self.get_params(deep=False) | {"kernels": kernels})
-
-    def uniforms_per_frequency(self, n_features: int) -> int:
-        """Number of uniform numbers that `frequencies_at` maps to one frequency.
-
-        A product needs those of all its kernels, a sum the most that one of them needs, and one more, the first, which
-        chooses the kernel.
-
-        Parameters
-        ----------
-        n_features : int
-            d, the dimension of the points.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        ValueError
-            If `n_features` is not a whole number of at least 1.
-        """
-        n_features = check_count(n_features, "n_features")
-        return self._uniforms([kernel.uniforms_per_frequency(n_features) for kernel in self.kernels])
+    def _scaled(self, X, weights):
+        return {"kernels": tuple(kernel.scaled_to(X, weights) for kernel in self.kernels)}
 
     def _check_columns(self, n_features):
         for kernel in self.kernels:
             kernel._check_columns(n_features)
 
-    @abstractmethod
-    def _uniforms(self, needed: list[int]) -> int: ...
+    def _uniforms_of_parts(self, n_features: int) -> list[int]:
+        return [kernel.uniforms_per_frequency(n_features) for kernel in self.kernels]
 
 
 @dataclass(frozen=True)
@@ -197,8 +150,8 @@ class SumKernel(ComposedKernel):
         weights = np.ones(len(self.kernels)) if self.weights is None else np.array(self.weights)
         return weights / weights.sum()
 
-    def _uniforms(self, needed):
-        return 1 + max(needed)
+    def _uniforms(self, n_features):
+        return 1 + max(self._uniforms_of_parts(n_features))
 
     def _matrix(self, X, Y):
         total = sum(share * kernel._matrix(X, Y) for share, kernel in zip(self._shares, self.kernels, strict=True))
@@ -273,8 +226,8 @@ class ProductKernel(ComposedKernel):
     def __post_init__(self) -> None:
         self._check_kernels()
 
-    def _uniforms(self, needed):
-        return sum(needed)
+    def _uniforms(self, n_features):
+        return sum(self._uniforms_of_parts(n_features))
 
     def _matrix(self, X, Y):
         return reduce(np.multiply, [kernel._matrix(X, Y) for kernel in self.kernels])
@@ -296,7 +249,7 @@ class ProductKernel(ComposedKernel):
         return reduce(np.hypot, [kernel._scales(rng, n_frequencies) for kernel in self.kernels])
 
     def _quantiles(self, uniforms):
-        needed = [kernel.uniforms_per_frequency(self._n_columns(uniforms.shape[1])) for kernel in self.kernels]
+        needed = self._uniforms_of_parts(self._n_columns(uniforms.shape[1]))
         parts = np.split(uniforms, np.cumsum(needed)[:-1], axis=1)
         return reduce(np.add, [kernel._quantiles(part) for kernel, part in zip(self.kernels, parts, strict=True)])
 

@@ -186,6 +186,29 @@ class BaseTransformer(Signed, TransformerMixin, BaseEstimator):
             raise ValueError(f"{type(self).__name__} needs at least 2 classes; y holds only one class, {shown(y[0])}.")
         return X, y
 
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the features: what a feature is, and its number: cos0, sin0, landmark0, cosine0 or nystroem0.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Not used: names count the features.
+
+        Returns
+        -------
+        ndarray of str
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        check_is_fitted(self)
+        return np.array(self._feature_names(), dtype=object)
+
+    def _feature_names(self) -> list[str]:
+        raise NotImplementedError
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -197,11 +220,13 @@ class BaseTransformer(Signed, TransformerMixin, BaseEstimator):
 class BaseFourierFeatures(BaseTransformer):
     """Features with a cosine and a sine for each of `frequencies_`."""
 
-    n_jobs: int | None
+    n_jobs: int | None = None
     frequencies_: np.ndarray
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to their cosine and sine features (Letarte et al. 2019, Eq. 5).
+
+        Those of `AdaptiveFourierFeatures` and `LeverageScoreFeatures` are weighted (Li et al. 2019, Eq. 3).
 
         Parameters
         ----------
@@ -221,27 +246,14 @@ class BaseFourierFeatures(BaseTransformer):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
-        return fourier_features(self._points(X, reset=False), self.frequencies_, n_jobs=check_jobs(self.n_jobs))
+        points = self._points(X, reset=False)
+        return fourier_features(points, self.frequencies_, self._feature_weights(), check_jobs(self.n_jobs))
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the features: cos0, cos1, ..., sin0, sin1, ...
+    def _feature_weights(self) -> np.ndarray | None:
+        return None
 
-        Parameters
-        ----------
-        input_features : ignored
-            Not used: names count the features.
-
-        Returns
-        -------
-        ndarray of str
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        check_is_fitted(self)
-        return np.array([f"{wave}{j}" for wave in ("cos", "sin") for j in range(len(self.frequencies_))], dtype=object)
+    def _feature_names(self):
+        return [f"{wave}{j}" for wave in ("cos", "sin") for j in range(len(self.frequencies_))]
 
 
 class RandomFourierFeatures(BaseFourierFeatures):
@@ -902,25 +914,8 @@ class LandmarkSimilarity(BaseTransformer):
             return self.kernel_(X, self.landmarks_).astype(X.dtype, copy=False)
         return landmark_similarity(X, self.landmarks_, self.frequencies_, self.weights_, n_jobs=self.n_jobs)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the features: landmark0, landmark1, ...
-
-        Parameters
-        ----------
-        input_features : ignored
-            Not used: names count the features.
-
-        Returns
-        -------
-        ndarray of str
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        check_is_fitted(self)
-        return np.array([f"landmark{l}" for l in range(self.landmarks_.shape[0])], dtype=object)
+    def _feature_names(self):
+        return [f"landmark{l}" for l in range(self.landmarks_.shape[0])]
 
 
 class NystroemFeatures(BaseTransformer):
@@ -1060,22 +1055,5 @@ class NystroemFeatures(BaseTransformer):
         X = self._points(X, reset=False)
         return NystroemMap(self.kernel_, self.landmarks_, self.root_).transform(X, check_jobs(self.n_jobs))
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the features: nystroem0, nystroem1, ...
-
-        Parameters
-        ----------
-        input_features : ignored
-            Not used: names count the features.
-
-        Returns
-        -------
-        ndarray of str
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        check_is_fitted(self)
-        return np.array([f"nystroem{m}" for m in range(len(self.root_))], dtype=object)
+    def _feature_names(self):
+        return [f"nystroem{m}" for m in range(len(self.root_))]

@@ -128,12 +128,13 @@ class SpectralKernel(Signed, ABC):
         vars(self).update(vars(type(self)(**known | params)))
         return self
 
-    def scaled_to(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> SpectralKernel:
+    def scaled_to(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> Self:
         """The kernel, with the width "scale" replaced by a number that fits the points.
 
         It is that of the Gaussian kernel with gamma = 1 / (d Var(X)), as gamma="scale" of scikit-learn's SVC, and for
         the other kernels what corresponds to it, given with each. Var(X) is the variance of all entries; that of a
-        constant X counts as 1 / d.
+        constant X counts as 1 / d. `AnisotropicGaussianKernel` takes the variance of each column for Var(X), and a sum
+        or product scales each of its kernels.
 
         Parameters
         ----------
@@ -145,7 +146,7 @@ class SpectralKernel(Signed, ABC):
         Returns
         -------
         SpectralKernel
-            The kernel itself if its width is a number.
+            Of the same class; the kernel itself if no width is "scale".
 
         Raises
         ------
@@ -156,9 +157,12 @@ class SpectralKernel(Signed, ABC):
         if not self.is_open:
             return self
         X = as_points(X)
-        gamma = _scale_gamma(X, as_sample_weight(sample_weight, X.shape[0]))
-        gamma = check_range(gamma, "1 / (d Var(X))", 1e-99, 1e99)
-        return type(self)(**self.get_params(deep=False) | {self._width: self._width_at(gamma, X.shape[1])})
+        return type(self)(**self.get_params(deep=False) | self._scaled(X, as_sample_weight(sample_weight, X.shape[0])))
+
+    def _scaled(self, X, weights) -> dict[str, Any]:
+        """Those parameters that were open, fitted to the points."""
+        gamma = check_range(_scale_gamma(X, weights), "1 / (d Var(X))", 1e-99, 1e99)
+        return {self._width: self._width_at(gamma, X.shape[1])}
 
     def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray:
         """Kernel matrix.
@@ -247,6 +251,10 @@ class SpectralKernel(Signed, ABC):
     def uniforms_per_frequency(self, n_features: int) -> int:
         """Number of uniform numbers that `frequencies_at` maps to one frequency.
 
+        One for each dimension. Those of the Matérn and the rational quadratic kernel share a chi-square draw, which
+        takes one more, the first. A product needs the numbers of all its kernels; a sum the most that one of them
+        needs, and one more, the first, which chooses the kernel.
+
         Parameters
         ----------
         n_features : int
@@ -261,7 +269,7 @@ class SpectralKernel(Signed, ABC):
         ValueError
             If `n_features` is not a whole number of at least 1.
         """
-        return check_count(n_features, "n_features")
+        return self._uniforms(check_count(n_features, "n_features"))
 
     def frequencies_at(self, uniforms: ArrayLike) -> np.ndarray:
         """Map points of the unit cube to frequencies by the quantiles of the spectral measure.
@@ -335,6 +343,9 @@ class SpectralKernel(Signed, ABC):
         """Whether the width is "scale", to be taken from data."""
         return bool(self._width) and isinstance(getattr(self, self._width), str)
 
+    def _uniforms(self, n_features: int) -> int:
+        return n_features
+
     def _n_columns(self, n_uniforms: int) -> int:
         """The dimension in which a frequency takes this many uniform numbers."""
         d = bisect_left(range(1, n_uniforms + 1), n_uniforms, key=self.uniforms_per_frequency) + 1
@@ -368,8 +379,8 @@ class SpectralKernel(Signed, ABC):
         return getattr(self, self._width)
 
     def _width_at(self, gamma: float, n_features: int) -> float:
-        """The width that corresponds to `gamma` of a Gaussian kernel."""
-        raise NotImplementedError
+        """The width that corresponds to `gamma` of a Gaussian kernel; unless overridden, the sigma of that kernel."""
+        return (2.0 * gamma) ** -0.5
 
     @abstractmethod
     def _matrix(self, X, Y) -> np.ndarray: ...
@@ -495,9 +506,6 @@ class GaussianKernel(SpectralKernel):
         """1 / (2 sigma^2), the other name of the bandwidth."""
         return 0.5 / self._numeric_width**2
 
-    def _width_at(self, gamma, n_features):
-        return (2.0 * gamma) ** -0.5
-
     def _matrix(self, X, Y):
         return rbf_kernel(*_in_dtype_for(self._numeric_width, X, Y), gamma=self.gamma)
 
@@ -570,24 +578,8 @@ class MixtureKernel(SpectralKernel):
 
     is_rotation_invariant: ClassVar[bool] = True
 
-    def uniforms_per_frequency(self, n_features: int) -> int:
-        """One for each dimension and one more, the first, for the chi-square draw that they share.
-
-        Parameters
-        ----------
-        n_features : int
-            d, the dimension of the points.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        ValueError
-            If `n_features` is not a whole number of at least 1.
-        """
-        return 1 + check_count(n_features, "n_features")
+    def _uniforms(self, n_features):
+        return 1 + n_features
 
     def _sample(self, rng, n_frequencies, n_features):
         normal = rng.standard_normal((n_frequencies, n_features))
@@ -645,9 +637,6 @@ class MaternKernel(MixtureKernel):
         if not (isinstance(self.nu, float) and self.nu == math.inf):
             object.__setattr__(self, "nu", check_range(check_positive(self.nu, "nu"), "nu", 1e-50, _LARGEST_NU))
         object.__setattr__(self, "length_scale", _width(self.length_scale, "length_scale"))
-
-    def _width_at(self, gamma, n_features):
-        return (2.0 * gamma) ** -0.5
 
     def _matrix(self, X, Y):
         r = euclidean_distances(*_in_dtype_for(self._numeric_width, X, Y)) / self._numeric_width
@@ -768,9 +757,6 @@ class RationalQuadraticKernel(MixtureKernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", check_range(check_positive(self.alpha, "alpha"), "alpha", 1e-6, 1e6))
         object.__setattr__(self, "length_scale", _width(self.length_scale, "length_scale"))
-
-    def _width_at(self, gamma, n_features):
-        return (2.0 * gamma) ** -0.5
 
     @property
     def _shape(self):

@@ -241,27 +241,9 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
             return landmark_similarity(X, self.landmarks_[rounds], omega, self.weights_[rounds])
         return np.cos(phases(X, omega) - self.offsets_[rounds]).astype(X.dtype, copy=False)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the features: landmark0, landmark1, ..., or cosine0, cosine1, ...
-
-        Parameters
-        ----------
-        input_features : ignored
-            Not used: names count the features.
-
-        Returns
-        -------
-        ndarray of str
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        check_is_fitted(self)
-        name = "landmark" if self.weak_learner == "landmark" else "cosine"
+    def _feature_names(self):
         T = sum(len(each.step_sizes_) for each in self.estimators_ or (self,))
-        return np.array([f"{name}{t}" for t in range(T)], dtype=object)
+        return [f"{self.weak_learner}{t}" for t in range(T)]
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """The vote H(x) of all rounds; of two classes positive for the second, of more one for each.
