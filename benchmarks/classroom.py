@@ -24,7 +24,7 @@ from http.cookiejar import CookieJar
 
 import psutil
 
-from benchmarks.load import say, started, times
+from benchmarks.load import cells, say, started, times
 from benchmarks.tab import LostError, Tab
 from pages.components.lessons import content
 
@@ -219,8 +219,7 @@ def show(record: Record) -> bool:
         ("a reveal, until seen", record.seen),
         ("a lost tab, until back", record.reopened),
     ):
-        of = times(seconds)
-        print(f"{name:<28}" + "".join(f"{of.get(cell, ''):>8}" for cell in ("moves", "median", "p95", "max")))
+        print(f"{name:<28}{cells(times(seconds))}")
     made = sum(made for _, made, _ in record.steps)
     wrong = sum(wrong for *_, wrong in record.steps)
     print(f"{made} predictions in {len(record.steps)} steps, {wrong} of them lost or counted otherwise")

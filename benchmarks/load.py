@@ -429,6 +429,11 @@ async def measure(load: Load, results: dict, save) -> None:
         save()
 
 
+def cells(of: dict) -> str:
+    """What `times` gives, as cells of a table."""
+    return "".join(f"{of.get(cell, ''):>8}" for cell in ("moves", "median", "p95", "max"))
+
+
 def show(results: dict) -> None:
     """Print the results as tables."""
     for part in SESSIONS_OF:
@@ -441,9 +446,9 @@ def show(results: dict) -> None:
         )
         print(f"{'':<16}{'moves':>8}{'median':>8}{'p95':>8}{'max':>8}")
         for name, of in {**summary["pages"], "all": summary["overall"]}.items():
-            print(f"{name:<16}" + "".join(f"{of.get(cell, ''):>8}" for cell in ("moves", "median", "p95", "max")))
+            print(f"{name:<16}{cells(of)}")
         if part == "load" and (of := results.get("browsers")):
-            print(f"{'browsers':<16}" + "".join(f"{of.get(cell, ''):>8}" for cell in ("moves", "median", "p95", "max")))
+            print(f"{'browsers':<16}{cells(of)}")
         if summary["reopened"]["moves"]:
             of = summary["reopened"]
             print(

@@ -15,16 +15,17 @@ first: `python -m datasets fetch ads`.
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass
-from functools import partial
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
@@ -32,6 +33,7 @@ from threadpoolctl import threadpool_limits
 import datasets
 import rff_engine as rff
 from benchmarks.engine.table import write
+from benchmarks.studies import frame
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 MARKS = "<!-- peers: begin, written by `python -m benchmarks.peers --write` -->", "<!-- peers: end -->"
@@ -127,7 +129,7 @@ METHODS = (
 )
 
 
-def missing(methods=METHODS) -> set[str]:
+def missing() -> set[str]:
     """Libraries that are not installed."""
     modules = {"scikit-learn": "sklearn", "rfflearn": "rfflearn.cpu", "rff-engine": "rff_engine"}
 
@@ -138,22 +140,14 @@ def missing(methods=METHODS) -> set[str]:
             return True
         return False
 
-    return {name for name in {method.library for method in methods} if lacks(name)}
+    return {name for name in {method.library for method in METHODS} if lacks(name)}
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Of one method at one number of features and one seed."""
+def best(method: Method, split, n_features: int, seed: int) -> dict:
+    """The test error at the width, value and C of the least validation error.
 
-    test_error: float
-    seconds: float
-    """To make the features of the training rows"""
-    model_seconds: float
-    """To train the linear SVMs on them"""
-
-
-def best(method: Method, split, n_features: int, seed: int) -> Measured:
-    """The test error and the time at the width, value and C of the least validation error."""
+    With seconds to make the features of the training rows, and to train the linear SVMs on them.
+    """
     scale = 1 / (split.X_train.shape[1] * split.X_train.var())
     measured = []
     for width in method.widths:
@@ -169,7 +163,8 @@ def best(method: Method, split, n_features: int, seed: int) -> Measured:
                 for X, y in ((split.X_valid, split.y_valid), (split.X_test, split.y_test))
             )
             c = int(valid.argmin())
-            measured.append((valid[c], Measured(float(test[c]), made - start, trained - made)))
+            seconds = {"seconds": made - start, "model_seconds": trained - made}
+            measured.append((valid[c], {"test_error": float(test[c])} | seconds))
     return min(measured, key=lambda one: one[0])[1]
 
 
@@ -178,6 +173,7 @@ def errors(decisions, y, labels) -> np.ndarray:
     return ((decisions > 0) != (np.asarray(y) == np.unique(labels)[1])[:, None]).mean(axis=0)
 
 
+@lru_cache(1)
 def scaled_split(name: str):
     """The published split with columns scaled to [0, 1] by the training rows."""
     split = datasets.published_split(name)
@@ -186,68 +182,38 @@ def scaled_split(name: str):
     return type(split)(**{**vars(split), **parts})
 
 
-class Kept:
-    """Measurements by data set, number of features, method and seed, in a file if there is one."""
-
-    def __init__(self, path: Path | None):
-        self.path, self.known = path, {}
-        if path is not None and path.exists():
-            with path.open(encoding="utf-8", newline="") as file:
-                for name, n, method, seed, *measured in csv.reader(file):
-                    self.known[name, int(n), method, int(seed)] = Measured(*map(float, measured))
-
-    def get(self, key: tuple, measure: Callable[[], Measured]) -> Measured:
-        if key not in self.known:
-            self.known[key] = measured = measure()
-            if self.path is not None:
-                with self.path.open("a", encoding="utf-8", newline="") as file:
-                    csv.writer(file).writerow([*key, *astuple(measured)])
-        return self.known[key]
-
-
-def rows(names, counts, repeats: int, kept: Kept) -> Iterator[tuple[str, int, Method, list[Measured]]]:
-    """What every installed method reaches on every data set at every number of features."""
+def settings(names, counts, repeats: int) -> Iterator[dict]:
+    """What every installed method is measured at."""
     left_out = missing()
     for name in names:
-        split = scaled_split(name)
-        for n in counts:
-            for method in METHODS:
-                if method.library not in left_out and not (method.at_points and n > len(split.y_train)):
-                    measured = [
-                        kept.get((name, n, method.name, seed), partial(best, method, split, n, seed))
-                        for seed in range(repeats)
-                    ]
-                    yield name, n, method, measured
+        n_train = len(scaled_split(name).y_train)
+        for n, method, seed in product(counts, METHODS, range(repeats)):
+            if method.library not in left_out and not (method.at_points and n > n_train):
+                yield {"dataset": name, "features": n, "method": method.name, "seed": seed}
 
 
-def table(results, name: str, counts) -> str:
+def rows_of(dataset: str, features: int, method: str, seed: int) -> list[dict]:
+    (chosen,) = (one for one in METHODS if one.name == method)
+    return [best(chosen, scaled_split(dataset), features, seed)]
+
+
+def table(rows: pd.DataFrame, name: str, counts) -> str:
     """The results on a data set in Markdown, a line for each method; the least error of a column is bold."""
-    head = f"| {name} | library | " + " | ".join(f"{n} features" for n in counts) + " |"
-    cells = {(method, n): seeds for data, n, method, seeds in results if data == name}
-    least = {n: min(_mean_error(seeds) for (_, at), seeds in cells.items() if at == n) for n in counts}
-    lines = [head, "|---" * (2 + len(counts)) + "|"]
-    for method in dict.fromkeys(key[0] for key in cells):
-        shown = [_cell(cells[method, n], least[n]) if (method, n) in cells else "–" for n in counts]
-        lines.append(f"| {method.name} | {method.library} | " + " | ".join(shown) + " |")
-    return "\n".join(lines)
+    of_set = rows[rows["dataset"] == name]
+    errors = 100 * of_set.pivot_table("test_error", "method", "features")
+    seconds = of_set.groupby(["method", "features"])[["seconds", "model_seconds"]].median()
 
+    def cell(method: str, n: int) -> str:
+        if np.isnan(errors[n][method]):
+            return "–"
+        error = f"{errors[n][method]:.1f}"
+        error = f"**{error}**" if error == f"{errors[n].min():.1f}" else error
+        made, trained = seconds.loc[method, n]
+        return f"{error} % ({_rounded(made)} + {_rounded(trained)} s)"
 
-def _mean_error(seeds: list[Measured]) -> float:
-    return float(np.mean([one.test_error for one in seeds]))
-
-
-def _medians(seeds: list[Measured]) -> tuple[float, float]:
-    """Seconds for the features, and for the SVMs."""
-    return tuple(
-        float(np.median(values)) for values in zip(*((s.seconds, s.model_seconds) for s in seeds), strict=True)
-    )
-
-
-def _cell(seeds: list[Measured], least: float) -> str:
-    error = f"{100 * _mean_error(seeds):.1f}"
-    seconds = _medians(seeds)
-    error = f"**{error}**" if error == f"{100 * least:.1f}" else error
-    return f"{error} % ({_rounded(seconds[0])} + {_rounded(seconds[1])} s)"
+    measured = [method for method in METHODS if method.name in errors.index]
+    body = [[one.name, one.library, *(cell(one.name, n) for n in counts)] for one in measured]
+    return frame.markdown([name, "library", *(f"{n} features" for n in counts)], body)
 
 
 def _rounded(seconds: float) -> str:
@@ -278,15 +244,9 @@ def main() -> None:
     parser.add_argument("--results", type=Path, metavar="FILE")
     parser.add_argument("--write", action="store_true", help="write the tables into docs/performance.md")
     asked = parser.parse_args()
-    results = []
     with threadpool_limits(1):
-        for row in rows(asked.data, asked.features, asked.repeats, Kept(asked.results)):
-            name, n_features, method, seeds = row
-            made, trained = _medians(seeds)
-            error = 100 * _mean_error(seeds)
-            print(f"{name:8} {n_features:5} {method.name:35} {error:6.2f} % {made:8.3f} + {trained:.3f} s", flush=True)
-            results.append(row)
-    tables = [table(results, name, asked.features) for name in asked.data]
+        rows = frame.rows(asked.results, settings(asked.data, asked.features, asked.repeats), rows_of)
+    tables = [table(rows[rows["seed"] < asked.repeats], name, asked.features) for name in asked.data]
     text = "\n\n".join([*tables, notes(asked.data, asked.repeats)])
     print(text)
     if asked.write:

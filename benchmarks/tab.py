@@ -94,17 +94,10 @@ def _slider(proto, common) -> Widget | None:
         return None
     if proto.type == Slider.SELECT_SLIDER:
         allowed = tuple((option,) for option in proto.options)
-        server_value = tuple(proto.raw_value) if proto.set_value else None
-        default = allowed[int(proto.default[0])]
-        return Widget(field="string_array_value", default=default, allowed=allowed, server_value=server_value, **common)
-    server_value = tuple(proto.value) if proto.set_value else None
-    return Widget(
-        field="double_array_value",
-        default=tuple(proto.default),
-        allowed=_steps(proto),
-        server_value=server_value,
-        **common,
-    )
+        kind = {"field": "string_array_value", "default": allowed[int(proto.default[0])]}
+        return Widget(**kind, allowed=allowed, server_value=_set_by_server(proto, "raw_value"), **common)
+    kind = {"field": "double_array_value", "default": tuple(proto.default)}
+    return Widget(**kind, allowed=_steps(proto), server_value=_set_by_server(proto, "value"), **common)
 
 
 def _steps(proto) -> tuple:
@@ -115,55 +108,55 @@ def _steps(proto) -> tuple:
 def _number_input(proto, common) -> Widget | None:
     if not (proto.has_min and proto.has_max):
         return None
-    allowed = tuple(value for (value,) in _steps(proto))
-    server_value = proto.value if proto.set_value else None
-    return Widget(field="double_value", default=proto.default, allowed=allowed, server_value=server_value, **common)
+    return _single("double_value", proto, common, tuple(value for (value,) in _steps(proto)))
+
+
+def _checkbox(proto, common) -> Widget:
+    return _single("bool_value", proto, common, (False, True))
+
+
+def _text(proto, common) -> Widget:
+    return _single("string_value", proto, common, ())
+
+
+def _single(field: str, proto, common, allowed: tuple) -> Widget:
+    server_value = _set_by_server(proto, "value")
+    return Widget(field=field, default=proto.default, allowed=allowed, server_value=server_value, **common)
 
 
 def _one_of(proto, common) -> Widget | None:
     if not proto.HasField("default"):
         return None
-    options = tuple(proto.options)
-    server_value = proto.raw_value if proto.set_value else None
-    return Widget(
-        field="string_value", default=options[proto.default], allowed=options, server_value=server_value, **common
-    )
+    kind = {"field": "string_value", "default": proto.options[proto.default]}
+    return Widget(**kind, allowed=tuple(proto.options), server_value=_set_by_server(proto, "raw_value"), **common)
 
 
 def _button_group(proto, common) -> Widget:
     options = tuple(option.content for option in proto.options)
-    several = proto.click_mode == ButtonGroup.MULTI_SELECT
+    return _some_of(options, proto.click_mode == ButtonGroup.MULTI_SELECT, proto, common)
+
+
+def _multiselect(proto, common) -> Widget:
+    return _some_of(tuple(proto.options), True, proto, common)
+
+
+def _some_of(options: tuple, several: bool, proto, common) -> Widget:
     return Widget(
         field="string_array_value",
         default=tuple(options[i] for i in proto.default),
         allowed=options if several else tuple((option,) for option in options),
         several=several,
-        server_value=tuple(proto.raw_values) if proto.set_value else None,
+        server_value=_set_by_server(proto, "raw_values"),
         **common,
     )
 
 
-def _multiselect(proto, common) -> Widget:
-    options = tuple(proto.options)
-    return Widget(
-        field="string_array_value",
-        default=tuple(options[i] for i in proto.default),
-        allowed=options,
-        several=True,
-        server_value=tuple(proto.raw_values) if proto.set_value else None,
-        **common,
-    )
-
-
-def _checkbox(proto, common) -> Widget:
-    server_value = proto.value if proto.set_value else None
-    return Widget(field="bool_value", default=proto.default, allowed=(False, True), server_value=server_value, **common)
-
-
-def _text(proto, common) -> Widget:
-    return Widget(
-        field="string_value", default=proto.default, server_value=proto.value if proto.set_value else None, **common
-    )
+def _set_by_server(proto, name: str):
+    """The value that the server sets, or None."""
+    value = getattr(proto, name)
+    if not proto.set_value:
+        return None
+    return value if isinstance(value, bool | int | float | str) else tuple(value)
 
 
 _READERS = {

@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, panel_scale, square_panel, square_panels
+from .panels import add_map, finish_panels, square_panel, square_panels
 from .sheet import Sheet
 from .style import (
     METHOD_COLOURS,
@@ -79,11 +79,8 @@ def inputs_and_grid(
     ):
         fig.add_scatter(**_dots(points, marker), hoverinfo="skip", showlegend=False, row=1, col=1)
     for panel, (values, title) in enumerate(((grid.prior, "by the prior"), (grid.weights, "by the points")), start=2):
-        top = float(np.max(values))
-        add_map(fig, panel, values, frequency_extent, f"coloraxis{panel}", "weight")
-        bar = panel_scale(fig, panel, f"<b>weights {title}</b>", SEQUENTIAL_SCALE, 0.0, top, [0, top / 2, top])
-        bar["colorbar"]["tickformat"] = ".2g"
-        fig.update_layout(**{f"coloraxis{panel}": bar})
+        look = {"title": f"<b>weights {title}</b>", "scale": SEQUENTIAL_SCALE, "limits": (0.0, float(np.max(values)))}
+        add_map(fig, panel, values, frequency_extent, "weight", **look, tickformat=".2g")
     return finish_panels(fig, 400, top=78)
 
 
@@ -262,8 +259,8 @@ def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.
         x = plane.grid.astype(np.float32)
         y = values[middle].astype(np.float32)
         add_curve(fig, x, y, name, line, "ω = (%{x:.2f}, 0): %{y:.3g}", row=1, col=1)
-    add_map(fig, 2, plane.data / plane.prior, frequency_extent, "coloraxis", "ratio")
-    fig.update_layout(coloraxis=panel_scale(fig, 2, "<b>best density / prior</b>", "PuOr_r", 0.5, 1.5, [0.5, 1, 1.5]))
+    look = {"title": "<b>best density / prior</b>", "scale": "PuOr_r", "limits": (0.5, 1.5)}
+    add_map(fig, 2, plane.data / plane.prior, frequency_extent, "ratio", **look)
     fig.update_xaxes(title="ω₁, at ω₂ = 0", range=[-frequency_extent, frequency_extent], fixedrange=True, col=1)
     fig.update_yaxes(title="density", rangemode="tozero", fixedrange=True, col=1)
     square_panel(fig, 2, frequency_extent, "ω")

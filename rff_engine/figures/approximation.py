@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, panel_scale, square_panels
+from .panels import add_map, finish_panels, square_panels
 from .sheet import Sheet
 from .style import (
     FEATURE_MAP_COLOURS,
@@ -178,8 +178,10 @@ def error_maps(
         if view is None:
             _add_misfit(fig, panel)
             continue
-        coloraxis = f"coloraxis{panel}"
-        add_map(fig, panel, view.error_map, extent, coloraxis, "error")
+        title = f"<b>{METHOD_NAMES[method]}</b>: |k̃ − k|"
+        texts = ["0", f"{ERROR_LIMIT / 2:g}", f"≥ {ERROR_LIMIT:g}"]
+        look = {"title": title, "scale": SEQUENTIAL_SCALE, "limits": (0, ERROR_LIMIT), "ticktext": texts}
+        add_map(fig, panel, view.error_map, extent, "error", **look)
         for x, marker in (
             (points, {"size": 3, "color": "white", "opacity": 0.45}),
             (
@@ -197,10 +199,6 @@ def error_maps(
                 row=1,
                 col=panel,
             )
-        title = f"<b>{METHOD_NAMES[method]}</b>: |k̃ − k|"
-        bar = panel_scale(fig, panel, title, SEQUENTIAL_SCALE, 0, ERROR_LIMIT, [0, ERROR_LIMIT / 2, ERROR_LIMIT])
-        bar["colorbar"]["ticktext"] = ["0", f"{ERROR_LIMIT / 2:g}", f"≥ {ERROR_LIMIT:g}"]
-        fig.update_layout(**{coloraxis: bar})
     return finish_panels(fig, 350, top=78)
 
 

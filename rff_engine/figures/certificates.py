@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_classes, add_map, finish_panels, panel_scale, square_panels
+from .panels import add_classes, add_map, finish_panels, square_panels
 from .sheet import Sheet
 from .style import (
     DECISION_SCALE,
@@ -122,10 +122,9 @@ def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float) -> g
         Half the side of the square.
     """
     fig = square_panels([""], [extent], ["x"])
-    add_map(fig, 1, votes, extent, "coloraxis", "votes")
+    title = "votes for the class +1, less those for −1"
+    add_map(fig, 1, votes, extent, "votes", title=title, scale=DECISION_SCALE, limits=(-1, 1))
     add_classes(fig, X, y, size=4)
-    axis = panel_scale(fig, 1, "votes for the class +1, less those for −1", DECISION_SCALE, -1, 1, [-1, 0, 1])
-    fig.update_layout(coloraxis=axis)
     return finish_panels(fig, 460, 64)
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from .._typing import ArrayLike
 from .sheet import Sheet
 from .style import DECISION_SCALE, SIMILARITY_SCALE, add_note, finish, fixed_margin
-from .tiles import GAP, add_boundary, add_points, add_stars, in_tile, mosaic, square_tiles
+from .tiles import GAP, add_boundary, add_points, add_stars, add_tiles, in_tile, square_tiles
 
 # The decision map is as high as two rows of maps.
 _LARGE = 2 + GAP
@@ -56,8 +56,8 @@ def landmark_side(
     bottom = np.array([1 + GAP, 0.0])
     corners = [(at, low) for low in bottom for at in left][: len(maps)]
     fig = Sheet()
-    _add_heatmap(fig, np.asarray(decision)[None, None], np.zeros(1), np.zeros(1), "coloraxis2", "decision", _LARGE)
-    _add_heatmap(fig, _filled(maps, columns), left, bottom, "coloraxis", "similarity")
+    add_tiles(fig, np.asarray(decision)[None, None], np.zeros(1), np.zeros(1), "coloraxis2", "decision", _LARGE)
+    add_tiles(fig, _filled(maps, columns), left, bottom, "coloraxis", "similarity")
     add_boundary(fig, np.asarray(decision), 0.0, 0.0, _LARGE)
     add_points(fig, X, y, extent, [(0.0, 0.0)], 4, _LARGE)
     add_points(fig, X[:_POINTS_ON_A_MAP], y[:_POINTS_ON_A_MAP], extent, corners, 2.5)
@@ -83,7 +83,7 @@ def kernel_side(maps: Mapping[str, ArrayLike], *, width: int = _WIDTH) -> go.Fig
     """
     left = np.arange(len(maps)) * (1 + GAP)
     fig = Sheet()
-    _add_heatmap(fig, np.stack(list(maps.values()))[None], left, np.zeros(1), "coloraxis", "kernel")
+    add_tiles(fig, np.stack(list(maps.values()))[None], left, np.zeros(1), "coloraxis", "kernel")
     for at, title in zip(left, maps, strict=True):
         add_note(fig, at + 0.5, 1, title, yanchor="bottom", yshift=1)
     right = left[-1] + 1.02
@@ -96,13 +96,6 @@ def _filled(maps, columns: int):
     whole = np.full((2 * columns, *maps.shape[1:]), np.nan, dtype=maps.dtype)
     whole[: len(maps)] = maps
     return whole.reshape(2, columns, *maps.shape[1:])
-
-
-def _add_heatmap(fig, tiles, left, bottom, coloraxis: str, name: str, side: float = 1.0) -> None:
-    x, y, z = mosaic(tiles, left, bottom, side)
-    fig.add_heatmap(
-        x=x, y=y, z=z, coloraxis=coloraxis, hoverongaps=False, hovertemplate=f"{name} %{{z:.2f}}<extra></extra>"
-    )
 
 
 def _finish(fig, across: float, up: float, width: int, above: int) -> go.Figure:

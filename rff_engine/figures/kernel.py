@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, panel_scale, square_panels
+from .panels import add_map, finish_panels, square_panels
 from .sheet import Sheet
 from .style import (
     FEATURE_MAP_COLOURS,
@@ -184,7 +184,8 @@ def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_exten
         Half the sides of the squares of frequencies and of differences.
     """
     fig = square_panels([""] * 2, [frequency_extent, extent], ["ω", "δ"])
-    add_map(fig, 1, plane.density / plane.density.max(), frequency_extent, "coloraxis", "density / its maximum")
+    look = {"title": "<b>density</b>, share of its maximum", "scale": SEQUENTIAL_SCALE, "limits": (0, 1)}
+    add_map(fig, 1, plane.density / plane.density.max(), frequency_extent, "density / its maximum", **look)
     many = len(omega) > _MOST_TICKS
     inside = np.asarray(omega)[np.abs(omega).max(axis=1) <= frequency_extent].astype(np.float32)
     fig.add_scatter(
@@ -201,11 +202,8 @@ def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_exten
         row=1,
         col=1,
     )
-    add_map(fig, 2, plane.exact, extent, "coloraxis2", "kernel")
-    fig.update_layout(
-        coloraxis=panel_scale(fig, 1, "<b>density</b>, share of its maximum", SEQUENTIAL_SCALE, 0, 1, [0, 0.5, 1]),
-        coloraxis2=panel_scale(fig, 2, "<b>kernel</b> k(δ)", SIMILARITY_SCALE, -1, 1, [-1, 0, 1]),
-    )
+    look = {"title": "<b>kernel</b> k(δ)", "scale": SIMILARITY_SCALE, "limits": (-1, 1)}
+    add_map(fig, 2, plane.exact, extent, "kernel", **look)
     return finish_panels(fig, 350, top=78)
 
 
@@ -218,11 +216,9 @@ def approximation_and_difference(plane: KernelPlane, extent: float) -> go.Figure
         Half the side of the square of differences.
     """
     fig = square_panels([""] * 2, [extent] * 2, ["δ"] * 2)
-    add_map(fig, 1, plane.approximate, extent, "coloraxis", "approximation")
-    add_map(fig, 2, plane.approximate - plane.exact, extent, "coloraxis2", "difference")
-    half = _DIFFERENCE_LIMIT
-    fig.update_layout(
-        coloraxis=panel_scale(fig, 1, "<b>mean of D cosines</b>", SIMILARITY_SCALE, -1, 1, [-1, 0, 1]),
-        coloraxis2=panel_scale(fig, 2, "<b>mean minus kernel</b>", "PuOr", -half, half, [-half, 0, half]),
-    )
+    look = {"title": "<b>mean of D cosines</b>", "scale": SIMILARITY_SCALE, "limits": (-1, 1)}
+    add_map(fig, 1, plane.approximate, extent, "approximation", **look)
+    limits = -_DIFFERENCE_LIMIT, _DIFFERENCE_LIMIT
+    look = {"title": "<b>mean minus kernel</b>", "scale": "PuOr", "limits": limits}
+    add_map(fig, 2, plane.approximate - plane.exact, extent, "difference", **look)
     return finish_panels(fig, 350, top=78)

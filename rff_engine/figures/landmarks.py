@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, panel_scale, square_panels
+from .panels import add_map, square_panels
 from .sheet import Sheet
 from .style import (
     CLASS_COLOURS,
@@ -22,7 +22,7 @@ from .style import (
     fixed_margin,
     lying_colorbar,
 )
-from .tiles import GAP, add_boundary, add_points, add_stars, in_tile, mosaic, square_tiles
+from .tiles import GAP, add_boundary, add_points, add_stars, add_tiles, in_tile, square_tiles
 
 if TYPE_CHECKING:
     from ..experiments.toy.landmarks import LandmarkProblem, LandmarkView
@@ -49,8 +49,6 @@ def similarity_mosaic(
 ) -> go.Figure:
     """Similarity maps of all landmarks, one row for each method.
 
-    One heatmap holds all maps, which a browser paints much faster than a dozen charts.
-
     Parameters
     ----------
     extent : float
@@ -67,16 +65,8 @@ def similarity_mosaic(
     tiles = np.swapaxes(rows, 0, 1) if upright else rows
     left, bottom = (np.arange(count) * (1 + GAP) for count in (tiles.shape[1], tiles.shape[0]))
     bottom = -bottom
-    tile_x, tile_y, z = mosaic(tiles, left, bottom)
     fig = Sheet()
-    fig.add_heatmap(
-        x=tile_x,
-        y=tile_y,
-        z=z,
-        coloraxis="coloraxis",
-        hoverongaps=False,
-        hovertemplate="similarity %{z:.2f}<extra></extra>",
-    )
+    add_tiles(fig, tiles, left, bottom, "coloraxis", "similarity")
     corners = [(at, low) for low in bottom for at in left]
     add_points(fig, np.asarray(X)[:_POINTS_ON_A_MAP], np.asarray(y)[:_POINTS_ON_A_MAP], extent, corners, size=3)
     for l in range(len(landmarks)):
@@ -93,16 +83,16 @@ def similarity_mosaic(
             add_note(fig, 0, at + 0.5, name, textangle=-90, xanchor="right", xshift=-4)
         square_tiles(fig, -0.12, left[-1] + 1.02, bottom[-1] - 0.02, 1.02)
         height = int(np.clip(1000 / (left[-1] + 1.14) * (len(rows) + 0.1) + 82, 276, 536))
+    return _finish_tiles(fig, height, upright, SIMILARITY_SCALE, "similarity to the star")
+
+
+def _finish_tiles(fig: Sheet, height: int, upright: bool, scale, title: str) -> go.Figure:
+    bar = lying_colorbar(title, (-1, 0, 1))
     return finish(
         fig,
         height=height,
         margin=fixed_margin(left=8 if upright else 24, top=74, bottom=8),
-        coloraxis={
-            "colorscale": SIMILARITY_SCALE,
-            "cmin": -1,
-            "cmax": 1,
-            "colorbar": lying_colorbar("similarity to the star", (-1, 0, 1)),
-        },
+        coloraxis={"colorscale": scale, "cmin": -1, "cmax": 1, "colorbar": bar},
     )
 
 
@@ -144,16 +134,8 @@ def decision_maps(
     left, bottom = (np.zeros(1), -np.arange(C) * step) if upright else (np.arange(C) * (1 + GAP), np.zeros(1))
     corners = [(at, low) for low in bottom for at in left]
     tiles = np.asarray(decisions)
-    tile_x, tile_y, z = mosaic(tiles[:, None] if upright else tiles[None], left, bottom)
     fig = Sheet()
-    fig.add_heatmap(
-        x=tile_x,
-        y=tile_y,
-        z=z,
-        coloraxis="coloraxis",
-        hoverongaps=False,
-        hovertemplate="decision value %{z:.2f}<extra></extra>",
-    )
+    add_tiles(fig, tiles[:, None] if upright else tiles[None], left, bottom, "coloraxis", "decision value")
     for decision, title, (at, low) in zip(decisions, titles, corners, strict=True):
         add_boundary(fig, decision, at, low)
         add_note(fig, at + 0.5, low + 1, title, yanchor="bottom", yshift=1)
@@ -163,17 +145,7 @@ def decision_maps(
         add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
     square_tiles(fig, -0.02, left[-1] + 1.02, bottom[-1] - 0.02, 1 + _TITLE_GAP)
     height = round(_UPRIGHT_PIXELS * (1 + _TITLE_GAP - bottom[-1])) + 82 if upright else 446
-    return finish(
-        fig,
-        height=height,
-        margin=fixed_margin(left=8 if upright else 24, top=74, bottom=8),
-        coloraxis={
-            "colorscale": DECISION_SCALE,
-            "cmin": -1,
-            "cmax": 1,
-            "colorbar": lying_colorbar("decision value", (-1, 0, 1)),
-        },
-    )
+    return _finish_tiles(fig, height, upright, DECISION_SCALE, "decision value")
 
 
 def prior_and_learned_decisions(
@@ -304,9 +276,8 @@ def errors_by_place(
         Of the landmark that is shown as a star.
     """
     fig = square_panels([""], [extent], ["x"])
-    add_map(fig, 1, errors, extent, "coloraxis", "error")
-    scale = panel_scale(fig, 1, "<b>error of one landmark, by its place</b>", SEQUENTIAL_SCALE, 0, 0.5, [0, 0.25, 0.5])
-    fig.update_layout(coloraxis=scale | {"reversescale": True})
+    look = {"title": "<b>error of one landmark, by its place</b>", "scale": f"{SEQUENTIAL_SCALE}_r", "limits": (0, 0.5)}
+    add_map(fig, 1, errors, extent, "error", **look)
     for (name, places), symbol in zip(marks.items(), ("circle", "square", "triangle-up"), strict=True):
         marker = {"symbol": symbol, "size": 9, "color": "white", "line": {"width": 1.2, "color": "black"}}
         x, y = np.transpose(places)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_classes, add_map, finish_panels, panel_scale, square_panels
+from .panels import add_classes, add_map, finish_panels, square_panels
 from .sheet import Sheet
 from .style import (
     METHOD_COLOURS,
@@ -48,21 +48,17 @@ def frequency_planes(
         In pixels.
     """
     fig = square_panels([""] * 3, [extent] * 3, ["ω"] * 3)
-    lowest = float(np.min(loss))
-    highest = float(np.max(loss))
-    for panel, (values, name, title, scale, low, high) in enumerate(
+    losses = float(np.min(loss)), float(np.max(loss))
+    for panel, (values, name, title, scale, limits) in enumerate(
         (
-            (prior, "density", "<b>prior density</b> p(ω)", SEQUENTIAL_SCALE, 0.0, float(np.max(prior))),
-            (loss, "loss", "<b>alignment loss</b>", _LOSS_SCALE, lowest, highest),
-            (posterior, "density", "<b>posterior density</b>", SEQUENTIAL_SCALE, 0.0, float(np.max(posterior))),
+            (prior, "density", "<b>prior density</b> p(ω)", SEQUENTIAL_SCALE, (0.0, float(np.max(prior)))),
+            (loss, "loss", "<b>alignment loss</b>", _LOSS_SCALE, losses),
+            (posterior, "density", "<b>posterior density</b>", SEQUENTIAL_SCALE, (0.0, float(np.max(posterior)))),
         ),
         start=1,
     ):
-        coloraxis = f"coloraxis{panel}"
-        add_map(fig, panel, values, extent, coloraxis, name)
-        bar = panel_scale(fig, panel, title, scale, low, high, [low, (low + high) / 2, high])
-        bar["colorbar"]["tickformat"] = ".2g"
-        fig.update_layout(**{coloraxis: bar})
+        look = {"title": title, "scale": scale, "limits": limits, "tickformat": ".2g"}
+        add_map(fig, panel, values, extent, name, **look)
     return finish_panels(fig, height, top=78)
 
 
@@ -173,10 +169,8 @@ def kernel_maps(maps: Mapping[str, ArrayLike], extent: float) -> go.Figure:
     P = len(maps)
     fig = square_panels([""] * P, [extent] * P, ["δ"] * P)
     for panel, (method, values) in enumerate(maps.items(), start=1):
-        coloraxis = f"coloraxis{panel}"
-        add_map(fig, panel, values, extent, coloraxis, "kernel")
-        title = f"<b>{METHOD_NAMES[method]}</b>"
-        fig.update_layout(**{coloraxis: panel_scale(fig, panel, title, SIMILARITY_SCALE, -1, 1, [-1, 0, 1])})
+        look = {"title": f"<b>{METHOD_NAMES[method]}</b>", "scale": SIMILARITY_SCALE, "limits": (-1, 1)}
+        add_map(fig, panel, values, extent, "kernel", **look)
     return finish_panels(fig, 420, top=78)
 
 

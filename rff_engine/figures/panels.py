@@ -71,10 +71,32 @@ def add_classes(fig: Sheet, X: ArrayLike, y: ArrayLike, size: float) -> None:
         )
 
 
-def add_map(fig: Sheet, panel: int, values: ArrayLike, extent: float, coloraxis: str, name: str) -> None:
-    """Show `values` (V, U), known at the centres of equal cells of [-extent, extent]^2, in a panel."""
+def add_map(
+    fig: Sheet,
+    panel: int,
+    values: ArrayLike,
+    extent: float,
+    name: str,
+    *,
+    title: str,
+    scale: str | Sequence[tuple[float, str]],
+    limits: tuple[float, float],
+    **bar: Any,
+) -> None:
+    """Show `values` (V, U), known at the centres of equal cells of [-extent, extent]^2, with a colour bar above them.
+
+    Parameters
+    ----------
+    name : str
+        What a value is, for the pointer.
+    limits : pair of floats
+        Ends of the colour scale; a third tick is in the middle.
+    **bar
+        More of the colour bar.
+    """
     values = for_colours(values)
     V, U = values.shape
+    coloraxis = _axis("coloraxis", panel)
     fig.add_heatmap(
         x0=-extent * (1 - 1 / U),
         dx=2 * extent / U,
@@ -86,22 +108,8 @@ def add_map(fig: Sheet, panel: int, values: ArrayLike, extent: float, coloraxis:
         row=1,
         col=panel,
     )
-
-
-def panel_scale(
-    fig: Sheet,
-    panel: int,
-    title: str,
-    scale: str | Sequence[tuple[float, str]],
-    low: float,
-    high: float,
-    ticks: Sequence[float],
-) -> dict[str, Any]:
-    """A colour axis with its bar and title above a panel."""
     left, right = fig.domain(panel)
-    return {
-        "colorscale": scale,
-        "cmin": low,
-        "cmax": high,
-        "colorbar": lying_colorbar(title, ticks, centre=(left + right) / 2, length=0.85 * (right - left)),
-    }
+    low, high = limits
+    ticks = [low, (low + high) / 2, high]
+    bar = lying_colorbar(title, ticks, centre=(left + right) / 2, length=0.85 * (right - left)) | bar
+    fig.update_layout(**{coloraxis: {"colorscale": scale, "cmin": low, "cmax": high, "colorbar": bar}})

@@ -1,6 +1,7 @@
 """The comparison with other libraries gives every method the same rows and as many features."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks import peers
@@ -27,14 +28,16 @@ def test_columns_are_scaled_by_the_training_rows(split):
 
 
 def test_the_least_error_of_a_column_is_bold_and_the_seeds_are_averaged():
-    first, second, third = peers.METHODS[:3]
-    found = [
-        ("breast", 20, first, [peers.Measured(0.1, 1.0, 2.0), peers.Measured(0.3, 3.0, 4.0)]),
-        ("breast", 20, second, [peers.Measured(0.1, 1.0, 0.25)]),
-        ("breast", 500, first, [peers.Measured(0.1, 1.0, 0.25)]),
-        ("adult", 20, third, [peers.Measured(0.01, 1.0, 0.25)]),
+    first, second, third = (method.name for method in peers.METHODS[:3])
+    rows = [
+        ("breast", 20, first, 0, 0.1, 1.0, 2.0),
+        ("breast", 20, first, 1, 0.3, 3.0, 4.0),
+        ("breast", 20, second, 0, 0.1, 1.0, 0.25),
+        ("breast", 500, first, 0, 0.1, 1.0, 0.25),
+        ("adult", 20, third, 0, 0.01, 1.0, 0.25),
     ]
-    lines = peers.table(found, "breast", [20, 500]).splitlines()
+    columns = ["dataset", "features", "method", "seed", "test_error", "seconds", "model_seconds"]
+    lines = peers.table(pd.DataFrame(rows, columns=columns), "breast", [20, 500]).splitlines()
     assert len(lines) == 4
     assert lines[2].endswith("| 20.0 % (2 + 3 s) | **10.0** % (1 + 0.25 s) |")
     assert lines[3].endswith("| **10.0** % (1 + 0.25 s) | – |")
@@ -45,21 +48,23 @@ def test_seconds_have_two_digits(seconds, shown):
     assert peers._rounded(seconds) == shown
 
 
-def test_no_method_makes_more_features_than_it_has_rows_for(monkeypatch):
-    monkeypatch.setattr(peers, "best", lambda *_: peers.Measured(0.1, 1.0, 2.0))
-    made = {method.name for _, _, method, _ in peers.rows(["breast"], [500], 1, peers.Kept(None))}
+def test_no_method_makes_more_features_than_it_has_rows_for():
+    made = {setting["method"] for setting in peers.settings(["breast"], [500], 1)}
     assert "RBFSampler" in made and not made & {"Nystroem", "NystroemFeatures, k-means", "LandmarkSimilarity"}
 
 
-def test_what_is_measured_is_kept(tmp_path):
-    path, key = tmp_path / "results.csv", ("breast", 20, "RFF", 0)
-    peers.Kept(path).get(key, lambda: peers.Measured(0.25, 1.5, 2.5))
-    assert peers.Kept(path).get(key, lambda: pytest.fail("measured again")) == peers.Measured(0.25, 1.5, 2.5)
+def test_what_is_measured_is_kept(monkeypatch, tmp_path):
+    arguments = ["peers", "--data", "breast", "--features", "20", "--repeats", "1", "--results", f"{tmp_path}/rows.csv"]
+    monkeypatch.setattr("sys.argv", arguments)
+    monkeypatch.setattr(peers, "missing", lambda: {"rfflearn", "rff-engine"})
+    monkeypatch.setattr(peers, "best", lambda *_: {"test_error": 0.25, "seconds": 1.5, "model_seconds": 2.5})
+    peers.main()
+    monkeypatch.setattr(peers, "best", lambda *_: pytest.fail("measured again"))
+    peers.main()
 
 
 def test_a_missing_library_is_left_out_with_a_line(monkeypatch):
-    monkeypatch.setattr(peers, "missing", lambda methods=peers.METHODS: {"rfflearn"})
+    monkeypatch.setattr(peers, "missing", lambda: {"rfflearn"})
     assert peers.notes(["breast"], 3).endswith("Not installed, so left out: rfflearn.")
-    monkeypatch.setattr(peers, "best", lambda *_: peers.Measured(0.1, 1.0, 2.0))
-    libraries = {method.library for _, _, method, _ in peers.rows(["breast"], [20], 1, peers.Kept(None))}
-    assert libraries == {"scikit-learn", "rff-engine"}
+    left = {setting["method"] for setting in peers.settings(["breast"], [20], 1)}
+    assert left == {method.name for method in peers.METHODS if method.library != "rfflearn"}

@@ -27,9 +27,8 @@ def three_maps() -> go.Figure:
     fig = panels.square_panels(["<b>points</b><br>of two kinds", "", ""], [1.0, 2.0, 2.0], ["x", "ω", "ω"])
     fig.add_scatter(x=[0.5], y=[0.5], showlegend=False, row=1, col=1)
     for panel in (2, 3):
-        panels.add_map(fig, panel, np.eye(4), 2.0, f"coloraxis{panel}", "map")
-        bar = panels.panel_scale(fig, panel, f"map {panel}", SIMILARITY_SCALE, -1, 1, [-1, 0, 1])
-        fig.update_layout(**{f"coloraxis{panel}": bar})
+        look = {"title": f"map {panel}", "scale": SIMILARITY_SCALE, "limits": (-1, 1)}
+        panels.add_map(fig, panel, np.eye(4), 2.0, "map", **look)
     return panels.finish_panels(fig, 400, top=78)
 
 
