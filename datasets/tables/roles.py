@@ -41,13 +41,13 @@ def suggest_target(table: Table) -> str:
     return suggest_targets(table)[0]
 
 
-def suggest_targets(table: Table, most: int = 3) -> list[str]:
-    """The likely targets, best first: by name, then by kind, number of values and place."""
+def suggest_targets(table: Table) -> list[str]:
+    """The three likeliest targets, best first: by name, then by kind, number of values and place."""
     if table.target is not None:
         return [table.target]
     seen = _Seen(table)
     scores = [_target_score(table, place, seen) for place in range(len(table.columns))]
-    best = np.argsort(-np.array(scores), kind="stable")[:most]
+    best = np.argsort(-np.array(scores), kind="stable")[:3]
     return [table.columns[place].name for place in best]
 
 

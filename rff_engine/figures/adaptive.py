@@ -61,8 +61,6 @@ def inputs_and_grid(
     Parameters
     ----------
     X, landmarks : arrays of shapes (n, 2) and (m, 2)
-    data_extent, frequency_extent : float
-        Half the sides of the squares of points and of frequencies.
     """
     fig = square_panels(
         [
@@ -91,11 +89,6 @@ def _dots(points, marker) -> dict:
 
 def descent_player(descent: Descent, frequency_extent: float) -> go.Figure:
     """Animation of the frequencies in the plane and of the errors, with play buttons and a slider.
-
-    Parameters
-    ----------
-    frequency_extent : float
-        Half the side of the square of frequencies.
 
     Returns
     -------
@@ -245,8 +238,6 @@ def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.
     ----------
     plane : experiments.toy.adaptive.ImportancePlane
         With an odd number of cells: the frequency 0 is in the middle.
-    frequency_extent : float
-        Half the side of its square.
     """
     fig = Sheet(columns=2, widths=(0.6, 0.4), gap=(0.12, 0))
     middle = len(plane.grid) // 2
@@ -282,8 +273,6 @@ def landmark_errors(
         Number of frequencies, marked on the axis.
     drawn_error : float
         Error of frequencies drawn from the prior.
-    chosen : int
-        The number of landmarks to mark.
     """
     counts = np.asarray(counts)
     fig = Sheet()

@@ -48,8 +48,6 @@ def errors_against_frequencies(
         By method.
     errors : dict of arrays of shape (R, n_draws)
         By method. Lines are means over draws, bands reach from the smallest to the largest.
-    chosen : int
-        The number of frequencies to mark.
     """
     fig = Sheet()
     fig.add_vline(x=chosen, name="r", line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
@@ -78,8 +76,6 @@ def two_sets_of_frequencies(
     ----------
     views : pair of experiments.toy.approximation.MethodView or None
         None for a method that does not support the kernel, which its panel states.
-    frequency_extent, data_extent : float
-        Half the sides of the squares of frequencies and of points.
     """
     waves = [view is None or view.frequencies is not None for view in views]
     fig = square_panels(
@@ -168,8 +164,6 @@ def error_maps(
         See `two_sets_of_frequencies`.
     points : array of shape (n, 2)
         Rows of the data in the plane, relative to the centre.
-    extent : float
-        Half the side of the square.
     """
     titles = ["" if view else f"<b>{METHOD_NAMES[method]}</b>" for method, view in zip(methods, views, strict=True)]
     fig = square_panels(titles, [extent] * 2, ["x"] * 2)

@@ -137,8 +137,6 @@ def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int 
     curve : BoundCurve or BoundCurveDisplay
     losses : array of shape (B,)
         Empirical losses at the betas of the curve.
-    height : int
-        In pixels.
     """
     fig = Sheet()
     _add_bound(fig, curve, {})
@@ -245,13 +243,7 @@ def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.F
 
 
 def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int) -> go.Figure:
-    """Bounds that hold for n_L landmarks at once, against n_L.
-
-    Parameters
-    ----------
-    chosen : int
-        The number of landmarks to mark.
-    """
+    """Bounds that hold for n_L landmarks at once, against n_L."""
     fig = Sheet()
     theorem, inverse = BOUNDS["landmark_kl"], BOUNDS["landmark_kl_inverse"]
     for values, name, line in (
@@ -271,8 +263,6 @@ def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: floa
 
     Parameters
     ----------
-    chosen : int
-        The number of landmarks to mark.
     epsilon : float
         The allowed probability of failure.
     """

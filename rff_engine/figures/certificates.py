@@ -118,8 +118,6 @@ def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float) -> g
     votes : array of shape (G, G)
         From -1, all for the class -1, to 1.
     X, y : arrays of shapes (n, 2) and (n,)
-    extent : float
-        Half the side of the square.
     """
     fig = square_panels([""], [extent], ["x"])
     title = "votes for the class +1, less those for −1"
@@ -135,8 +133,6 @@ def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Cer
     ----------
     curves : dict of sequences of experiments.toy.certificates.Certificate
         One for each D, by method.
-    chosen : int
-        The number to mark.
     """
     fig = Sheet(columns=2, gap=(0.1, 0))
     panels = {"certified risk": "risk_bound", "test error": "test_error"}
@@ -226,8 +222,6 @@ def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float) -> go.Fig
 
     Parameters
     ----------
-    chosen : int
-        The number of guesses to mark.
     epsilon : float
         Failures that are allowed.
     """

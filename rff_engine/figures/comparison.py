@@ -34,8 +34,6 @@ def landmark_side(
 
     Parameters
     ----------
-    extent : float
-        Half the side of the square that a map shows.
     maps : array of shape (L, G, G)
         Similarities in [-1, 1], in the order of the landmarks.
     decision : array of shape (G, G)

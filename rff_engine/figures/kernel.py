@@ -38,13 +38,7 @@ _DIFFERENCE_LIMIT = 0.5
 
 
 def spectrum_and_kernel(line: KernelLine, *, height: int = 430) -> go.Figure:
-    """The spectral density with the sampled frequencies, and the kernel with the mean of their cosines.
-
-    Parameters
-    ----------
-    height : int
-        In pixels.
-    """
+    """The spectral density with the sampled frequencies, and the kernel with the mean of their cosines."""
     fig = Sheet(columns=2, widths=(0.42, 0.58))
     half, top = line.frequencies[-1], _add_spectrum(fig, line)
     _add_kernel(fig, line)
@@ -180,8 +174,6 @@ def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_exten
     Parameters
     ----------
     omega : array of shape (D, 2)
-    frequency_extent, extent : float
-        Half the sides of the squares of frequencies and of differences.
     """
     fig = square_panels([""] * 2, [frequency_extent, extent], ["ω", "δ"])
     look = {"title": "<b>density</b>, share of its maximum", "scale": SEQUENTIAL_SCALE, "limits": (0, 1)}
@@ -208,13 +200,7 @@ def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_exten
 
 
 def approximation_and_difference(plane: KernelPlane, extent: float) -> go.Figure:
-    """The mean of D cosines over the plane, and its difference from the kernel.
-
-    Parameters
-    ----------
-    extent : float
-        Half the side of the square of differences.
-    """
+    """The mean of D cosines over the plane, and its difference from the kernel."""
     fig = square_panels([""] * 2, [extent] * 2, ["δ"] * 2)
     look = {"title": "<b>mean of D cosines</b>", "scale": SIMILARITY_SCALE, "limits": (-1, 1)}
     add_map(fig, 1, plane.approximate, extent, "approximation", **look)

@@ -119,8 +119,6 @@ def decision_maps(
 
     Parameters
     ----------
-    extent : float
-        Half the side of the square that a tile shows.
     decisions : array of shape (C, G, G)
         Decision values; 0 is the boundary.
     landmarks : array of shape (L, 2)
@@ -179,8 +177,6 @@ def points_and_landmarks(
     landmarks : array of shape (L, 2)
     rows : sequence of L int, or None
         Row numbers of the landmarks in `X`; ``None`` for centroids, whose stars cannot be clicked.
-    extent : float
-        Half the side of the square shown.
     """
     X = np.asarray(X)
     y = np.asarray(y)
@@ -229,8 +225,6 @@ def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int 
     Q : array of shape (L, D)
     order : array of shape (L, D), optional
         Keys that sort each row in increasing order; ``None`` keeps the order of painting.
-    height : int
-        In pixels.
     """
     Q = np.asarray(Q)
     L, D = Q.shape
@@ -268,8 +262,6 @@ def errors_by_place(
     ----------
     errors : array of shape (G, G)
         At the centres of the cells of the square.
-    extent : float
-        Half the side of the square.
     marks : mapping of str to arrays of shape (L, 2)
         Landmarks by their method.
     place : sequence of 2 floats

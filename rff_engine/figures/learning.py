@@ -40,12 +40,8 @@ def frequency_planes(
 
     Parameters
     ----------
-    extent : float
-        Half the side of the square of frequencies.
     prior, loss, posterior : arrays of shape (G, G)
         Each has its own colour scale: densities from 0, losses from the smallest.
-    height : int
-        In pixels.
     """
     fig = square_panels([""] * 3, [extent] * 3, ["ω"] * 3)
     losses = float(np.min(loss)), float(np.max(loss))
@@ -77,8 +73,6 @@ def weighted_candidates(
     ----------
     X, y : arrays of shapes (n, 2) and (n,)
         Labels -1 and 1.
-    data_extent, frequency_extent : float
-        Half the sides of the squares shown.
     omega : array of shape (N, 2)
     weights : dict of arrays of shape (N,)
         By method; in each panel the area of a dot is proportional to its weight.
@@ -135,8 +129,6 @@ def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go
     ----------
     weights : dict of arrays of shape (N,)
         By method, "rff" among them for the prior.
-    height : int
-        In pixels.
     """
     fig = Sheet()
     lowest = 1e-4
@@ -163,8 +155,6 @@ def kernel_maps(maps: Mapping[str, ArrayLike], extent: float) -> go.Figure:
     ----------
     maps : dict of arrays of shape (G, G)
         By method; "rff" stands for the prior kernel.
-    extent : float
-        Half the side of the square of differences.
     """
     P = len(maps)
     fig = square_panels([""] * P, [extent] * P, ["δ"] * P)
@@ -190,12 +180,8 @@ def error_curves(
     D_values : sequence of P ints
     curves : dict of pairs of arrays of shape (P,)
         By method: means and half-widths of their intervals.
-    chosen : int
-        The D to mark.
     at_chosen : dict of pairs of floats
         By method: mean and half-width there.
-    height : int
-        In pixels.
     error_name : str
         Title of the axis of errors.
     """

@@ -65,8 +65,6 @@ def errors_against_r(learned: LearningErrors, task: str, chosen: int) -> go.Figu
     Parameters
     ----------
     task : {"regression", "classification"}
-    chosen : int
-        The number to mark.
     """
     fig, factor = Sheet(), 100 if task == "classification" else 1
     for name, of_method in learned.errors.items():
@@ -79,13 +77,7 @@ def errors_against_r(learned: LearningErrors, task: str, chosen: int) -> go.Figu
 
 
 def seconds_against_r(learned: LearningErrors, chosen: int) -> go.Figure:
-    """Time to fit against the number of frequencies or landmarks.
-
-    Parameters
-    ----------
-    chosen : int
-        The number to mark.
-    """
+    """Time to fit against the number of frequencies or landmarks."""
     fig = Sheet()
     for name, seconds in learned.seconds.items():
         _add_line(fig, learned.r_values, 1e3 * _for_every_r(seconds, learned), name, "r = %{x}: %{y:.3g} ms")

@@ -58,8 +58,6 @@ def grid_weights(
     ----------
     landmarks, landmark_weights : arrays of shapes (m, 2) and (m,)
         As from `kernel_landmarks`.
-    extent : float
-        Half the side of the square of frequencies.
     cells : int
         Along a side, an even number: each frequency then has an opposite one, with the same cosine.
     ridge : float
@@ -98,11 +96,6 @@ def first_frequencies(kernel: SpectralKernel, r: int, random_state: RandomState 
     Returns
     -------
     ndarray of shape (r, 2)
-
-    Raises
-    ------
-    ValueError
-        If r is below 1.
     """
     return kernel.sample_frequencies(r, 2, as_rng(random_state))
 
@@ -214,13 +207,6 @@ def importance_plane(X: ArrayLike, kernel: GaussianKernel, extent: float, cells:
     X : array of shape (n, 2)
     extent : float
         Half the side of the square of frequencies; integrals are over the square.
-    cells : int
-        Along a side.
-
-    Raises
-    ------
-    ValueError
-        If the kernel is not Gaussian, a shape is wrong or a value is not allowed.
     """
     X = as_points(X, n_features=2, dense=True).astype(np.float64)
     grid = cell_centres(extent, cells)
@@ -248,11 +234,6 @@ def saving(plane: ImportancePlane, density: str) -> float:
     Parameters
     ----------
     density : {"claim", "data"}
-
-    Raises
-    ------
-    ValueError
-        For an unknown density.
     """
     check_choice(density, "density", ("claim", "data"))
     return 1 - plane.squared_errors[density] / plane.squared_errors["prior"]

@@ -13,11 +13,12 @@ import numpy as np
 
 from ..._sampling import covariance_is_matched
 from ..._typing import ArrayLike, RandomState
-from ..._validation import as_points, as_rng, check_choice, check_count, check_interval, check_positive
+from ..._validation import as_points, as_rng, check_choice, check_count, check_positive
 from ...features import fourier_features, random_phase_features
 from ...frequencies import draw_frequencies
 from ...kernels import KERNELS_BY_TITLE, SpectralKernel
 from ..studies.feature_methods import FourierMap, NystroemMap, fit_features
+from .kernel import estimate_variances
 from .plane import cell_centres, plane_points
 
 SEQUENCES = ("monte_carlo", "orthogonal", "structured_orthogonal", "fastfood", "halton", "sobol", "digital_net")
@@ -40,11 +41,6 @@ def scaled_kernel(name: str, width: float, n_features: int, nu: float = 1.5) -> 
         d.
     nu : float
         Smoothness of the Matérn kernel alone.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown or a value is out of range.
     """
     width = check_positive(width, "width")
     d = check_count(n_features, "n_features")
@@ -272,18 +268,10 @@ def _plane(rows, cells) -> np.ndarray:
     return rows.centre + plane_points(cell_centres(rows.extent, cells)) @ rows.axes.T
 
 
-def frequency_extent(kernel: SpectralKernel, share: float = 0.97, n_draws: int = 4000) -> float:
-    """Half the side of a square that holds about a given share of the kernel's frequencies in a plane.
-
-    Parameters
-    ----------
-    share : float
-        Between 0 and 1.
-    n_draws : int
-        Number of frequencies drawn to estimate it, from a fixed seed.
-    """
-    sampled = kernel.sample_frequencies(check_count(n_draws, "n_draws"), 2, 0)
-    return float(np.quantile(np.abs(sampled).max(axis=1), check_interval(share, "share", 0, 1)))
+def frequency_extent(kernel: SpectralKernel) -> float:
+    """Half the side of a square that holds about 97 % of the kernel's frequencies in a plane."""
+    sampled = kernel.sample_frequencies(4000, 2, 0)
+    return float(np.quantile(np.abs(sampled).max(axis=1), 0.97))
 
 
 @dataclass(frozen=True)
@@ -308,10 +296,7 @@ def variance_curves(
     n_draws: int,
     random_state: RandomState = None,
 ) -> VarianceCurves:
-    """Variances against the distance along a coordinate, by formula and by simulation.
-
-    At E features the variance of the cos/sin estimate is ``(1 + k(2 delta) - 2 k(delta)^2) / E``, that of the
-    random-phase estimate ``(1 + k(2 delta) / 2 - k(delta)^2) / E`` (Sutherland and Schneider 2015, Section 2.1).
+    """Variances against the distance along a coordinate, by formula (`estimate_variances`) and by simulation.
 
     Parameters
     ----------
@@ -333,11 +318,12 @@ def variance_curves(
     # Along a coordinate only that coordinate of a frequency matters, in any dimension. All draws at once.
     omega = kernel.sample_frequencies(2 * D * n_draws, 1, rng)
     offsets = rng.uniform(0, 2 * np.pi, len(omega))
-    products = {
-        # The first distance is 0. Of the 2 D frequencies of a draw the cos/sin map takes D.
-        "cos_sin": _products_with_first(fourier_features(points, omega[: D * n_draws], np.ones(D * n_draws))),
-        "random_phase": _products_with_first(random_phase_features(points, omega, offsets) * np.sqrt(len(omega))),
+    features = {
+        # Of the 2 D frequencies of a draw the cos/sin map takes D.
+        "cos_sin": fourier_features(points, omega[: D * n_draws], np.ones(D * n_draws)),
+        "random_phase": random_phase_features(points, omega, offsets) * np.sqrt(len(omega)),
     }
+    products = {name: values * values[0] for name, values in features.items()}  # the first distance is 0
     estimates = {
         "cos_sin": products["cos_sin"].reshape(len(delta), 2, n_draws, D).sum(axis=1).mean(axis=-1),
         "random_phase": products["random_phase"].reshape(len(delta), n_draws, 2 * D).mean(axis=-1),
@@ -345,10 +331,6 @@ def variance_curves(
     return VarianceCurves(
         distances=delta,
         kernel=at_delta,
-        expected={"cos_sin": 1 + at_twice - 2 * at_delta**2, "random_phase": 1 + at_twice / 2 - at_delta**2},
+        expected=estimate_variances(at_delta, at_twice),
         simulated={name: 2 * D * np.var(values, axis=1, ddof=1) for name, values in estimates.items()},
     )
-
-
-def _products_with_first(features) -> np.ndarray:
-    return features * features[0]

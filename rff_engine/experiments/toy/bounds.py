@@ -70,11 +70,6 @@ def candidate_risks(
     random_state : int, RandomState, Generator or None
         Chooses the landmark, a random training point, and the candidates; those of a smaller D are the first of a
         larger.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong, a value out of range, or `y` holds only one class.
     """
     X = as_points(X)
     rng = as_rng(random_state)

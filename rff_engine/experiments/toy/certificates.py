@@ -146,11 +146,6 @@ def certified_classifier(
     -------
     CertifiedClassifier
         Fitted.
-
-    Raises
-    ------
-    ValueError
-        If a value is not allowed, or the prior's rows hold one class only.
     """
     rng = as_rng(random_state)
     seeds = [draw_seed(rng) for _ in range(check_count(tries, "tries"))]
@@ -275,8 +270,6 @@ def certified_vote(
         The points that it was fitted to, with labels -1 and 1.
     X_test, y_test : arrays of shapes (n_test, 2) and (n_test,)
         Fresh points.
-    extent : float
-        Half the side of the square in which votes are computed.
     cells : int
         G, cells along a side of it.
     """
@@ -419,11 +412,6 @@ def certified_blocks(
         As in `certified_classifier`.
     n_blocks : int
         B, of the second half of the points.
-
-    Raises
-    ------
-    ValueError
-        If a value is not allowed.
     """
     X = np.asarray(X, np.float32)
     X_test = np.asarray(X_test, np.float32)

@@ -120,12 +120,8 @@ def simulate_worst_case(
     case : {"two_classes", "many_classes"}
         Two classes, one of probability (1 + sqrt(1/2)) / 2; or one class of probability 3/4 and so many tiny ones that
         no two other points share a label.
-    n : int
-        Sample size, at least 2.
     mu : float
         Above 1.
-    epsilon : float
-        The probability of failure that the bound allows.
     n_draws : int
         Number of samples.
     """
@@ -161,12 +157,8 @@ def simulate_promises(n: int, mu: float, epsilon: float, draws: np.ndarray) -> W
 
     Parameters
     ----------
-    n : int
-        Sample size, at least 2.
     mu : float
         Above 1.
-    epsilon : float
-        The probability of failure that the bound allows.
     draws : array of shape (m, 2)
         From `draw_promises`: what the true loss and the size of the rarer class are quantiles of.
     """
@@ -202,12 +194,8 @@ def landmark_failures(
 
     Parameters
     ----------
-    n : int
-        Sample size, at least 2.
     n_landmarks : int
         At most n.
-    epsilon : float
-        The probability of failure that the bound allows.
     form : {"corrected", "paper"}
     pay : bool
         Whether the bound has ``ln(n_landmarks / epsilon)``, so that it holds for all landmarks at once, or
@@ -236,11 +224,6 @@ class TwoGaussians:
         s, above 0.
     positive : float
         The probability of y = 1.
-
-    Raises
-    ------
-    ValueError
-        If `scale` or `positive` is out of range.
     """
 
     mean: tuple[float, float] = (1.0, 0.0)
@@ -312,16 +295,12 @@ def simulate_two_gaussians(
 
     Parameters
     ----------
-    n : int
-        Sample size, at least 2.
     n_candidates : int
         Frequencies, from the Gaussian kernel of `gamma`.
     beta : float
         Inverse temperature, above 0; t = beta sqrt(n).
     mu : float
         Of the f-divergence bound; above 1.
-    epsilon : float
-        The probability of failure that the bounds allow.
     n_draws : int
         Number of samples.
     copies : int

@@ -73,11 +73,6 @@ def draw_frequencies_and_offsets(
     omega : ndarray of shape (n_frequencies, d)
     offsets : ndarray of shape (n_frequencies,)
         Uniform on [0, 2 pi).
-
-    Raises
-    ------
-    ValueError
-        If a count is not a whole number of at least 1.
     """
     rng = as_rng(random_state)
     omega = kernel.sample_frequencies(n_frequencies, n_features, rng)
@@ -90,11 +85,6 @@ def uniform_points(extent: float, n: int, random_state: RandomState = None) -> n
     Returns
     -------
     ndarray of shape (n, 2)
-
-    Raises
-    ------
-    ValueError
-        If the extent is not above 0 or n is below 1.
     """
     return as_rng(random_state).uniform(-1, 1, (check_count(n, "n"), 2)) * check_positive(extent, "extent")
 
@@ -183,11 +173,6 @@ def prior_functions(omega: ArrayLike, weights: np.ndarray, delta_range: float) -
     -------
     ndarray of shape (S, 301)
         At evenly spaced points.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or the range is not above 0.
     """
     omega = as_points(omega, "omega", n_features=1)
     points = np.linspace(-1, 1, 301)[:, None] * check_positive(delta_range, "delta_range")
@@ -243,13 +228,6 @@ def unit_prior(
 def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.ndarray:
     """The kernel k(delta) over the plane.
 
-    Parameters
-    ----------
-    extent : float
-        Half the side of the square of differences delta.
-    cells : int
-        Cells along a side.
-
     Returns
     -------
     ndarray of shape (cells, cells)
@@ -264,10 +242,6 @@ def weighted_kernel_map(omega: ArrayLike, Q: ArrayLike, extent: float, cells: in
     ----------
     omega : array of shape (N, 2)
     Q : array of shape (N,)
-    extent : float
-        Half the side of the square of differences delta.
-    cells : int
-        Cells along a side.
 
     Returns
     -------
@@ -302,10 +276,6 @@ def kernel_plane(
     Parameters
     ----------
     omega : array of shape (D, 2)
-    frequency_extent, extent : float
-        Half the sides of the squares of frequencies and of differences.
-    cells : int
-        Cells along a side of either.
     """
     omega = as_points(omega, "omega", n_features=2)
     return KernelPlane(
@@ -317,10 +287,7 @@ def kernel_plane(
 
 
 def expected_error(kernel: SpectralKernel, points: ArrayLike, n_features: ArrayLike) -> dict[str, np.ndarray]:
-    """Expected value of `approximation_error`, in closed form (Sutherland and Schneider 2015, Section 2.1).
-
-    At E features the variance of the cos/sin estimate of k(delta) is ``(1 + k(2 delta) - 2 k(delta)^2) / E``, that
-    of the random-phase estimate ``(1 + k(2 delta) / 2 - k(delta)^2) / E``; both are unbiased.
+    """Expected value of `approximation_error`, in closed form; see `estimate_variances`.
 
     Parameters
     ----------
@@ -332,18 +299,17 @@ def expected_error(kernel: SpectralKernel, points: ArrayLike, n_features: ArrayL
     -------
     dict of ndarrays of shape (len(n_features),), with keys "cos_sin" and "random_phase"
         Roots of the mean variance over all pairs of points.
-
-    Raises
-    ------
-    ValueError
-        If a number of features is not a whole number of at least 1.
     """
     E = np.array([check_count(int(e), "n_features") for e in n_features])
     points = np.asarray(points, dtype=float)
-    at_delta = kernel(points)
-    at_twice = kernel(2 * points)
-    variances = {
-        "cos_sin": np.mean(1 + at_twice - 2 * at_delta**2),
-        "random_phase": np.mean(1 + at_twice / 2 - at_delta**2),
-    }
-    return {name: np.sqrt(variance / E) for name, variance in variances.items()}
+    variances = estimate_variances(kernel(points), kernel(2 * points))
+    return {name: np.sqrt(np.mean(variance) / E) for name, variance in variances.items()}
+
+
+def estimate_variances(at_delta: np.ndarray, at_twice: np.ndarray) -> dict[str, np.ndarray]:
+    """Variances of the estimates of k(delta) from both feature maps, times the number of features E.
+
+    They are ``1 + k(2 delta) - 2 k(delta)^2`` for the cos/sin map and ``1 + k(2 delta) / 2 - k(delta)^2`` for the
+    random-phase map, and both estimates are unbiased (Sutherland and Schneider 2015, Section 2.1).
+    """
+    return {"cos_sin": 1 + at_twice - 2 * at_delta**2, "random_phase": 1 + at_twice / 2 - at_delta**2}

@@ -59,11 +59,6 @@ def landmark_problem(
     X, y : arrays of shapes (n, d) and (n,)
     selection : {"random", "kmeans"} or array of int
         How landmarks are chosen, or the rows of `X` to use (then `n_landmarks` is ignored).
-
-    Raises
-    ------
-    ValueError
-        If there are fewer points than landmarks, or a value is out of range.
     """
     X = as_points(X, dense=True)
     y = np.asarray(y)
@@ -137,14 +132,8 @@ def landmark_view(
     Parameters
     ----------
     X_test, y_test : arrays of shapes (m, 2) and (m,)
-    beta : float
-        Inverse temperature.
     C : float
         Of the linear SVM on the similarities.
-    extent : float
-        Half the side of the square that the maps show.
-    cells : int
-        Cells along a side.
     """
     p = problem
     grid = cell_centres(extent, cells)
@@ -203,12 +192,12 @@ class LandmarkPath:
 
 
 def landmark_path(
-    problem: LandmarkProblem, X_test: ArrayLike, y_test: ArrayLike, betas: ArrayLike, C: float, epsilon: float = 0.05
+    problem: LandmarkProblem, X_test: ArrayLike, y_test: ArrayLike, betas: ArrayLike, C: float
 ) -> LandmarkPath:
     """Errors, divergence and bound of the learned similarities at every beta (Letarte et al. 2019, Section 4.2).
 
     Errors equal those of `landmark_view` at each beta. The cosines do not depend on beta and are computed once. With
-    probability 1 - epsilon the bound holds for every beta and for every point as a landmark at once.
+    probability 0.95 the bound holds for every beta and for every point as a landmark at once.
 
     Parameters
     ----------
@@ -217,8 +206,6 @@ def landmark_path(
         Inverse temperatures.
     C : float
         Of the linear SVM on the similarities.
-    epsilon : float
-        Probability that the bound fails.
     """
     p, n = problem, len(problem.X)
     Q = np.stack([pseudo_posterior(p.loss, beta, n) for beta in betas])  # (B, L, D)
@@ -232,7 +219,7 @@ def landmark_path(
     bound = None
     if p.indices is not None:
         loss = np.einsum("bld,ld->bl", Q, p.loss)
-        bound = landmark_kl_inverse(loss, kl, n, epsilon, n_landmarks=n).mean(axis=1)
+        bound = landmark_kl_inverse(loss, kl, n, 0.05, n_landmarks=n).mean(axis=1)
     return LandmarkPath(
         np.asarray(betas, dtype=float),
         np.array([error_rate(decision, p.y) for decision in decisions[:, :n]]),
@@ -269,8 +256,6 @@ def one_landmark(
     places : array of shape (P, 2)
     omega : array of shape (D, 2)
         Frequencies, the same at every place.
-    beta : float
-        Inverse temperature.
     """
     X, X_test, places, omega = (as_points(points, dense=True) for points in (X, X_test, places, omega))
     y = np.asarray(y)

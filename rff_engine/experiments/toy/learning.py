@@ -40,11 +40,6 @@ class TurnedGaussianKernel(SpectralKernel):
         Factors of the frequencies, above 0.
     angle : float
         Of the axis, in degrees.
-
-    Raises
-    ------
-    ValueError
-        If a width or a factor is not a number above 0.
     """
 
     sigma: float = 1.0
@@ -99,15 +94,6 @@ def frequency_plane(
     Parameters
     ----------
     X, y : arrays of shapes (n, 2) and (n,)
-    extent : float
-        Half the side of the square of frequencies.
-    cells : int
-        Cells along a side.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong, a value is out of range, or `y` holds only one class.
     """
     grid = cell_centres(extent, cells)
     prior = kernel.spectral_density(plane_points(grid)).reshape(cells, cells)
@@ -129,11 +115,6 @@ def plane_posterior(plane: FrequencyPlane, beta: float) -> np.ndarray:
     -------
     ndarray of shape (G, G)
         Its integral over the square is 1.
-
-    Raises
-    ------
-    ValueError
-        If beta is negative or not finite.
     """
     t = check_nonnegative(beta, "beta") * np.sqrt(plane.n)
     with np.errstate(divide="ignore"):  # a density may underflow to 0; its logarithm -inf is then correct
@@ -164,11 +145,6 @@ def draw_candidates(
     X, y : arrays of shapes (n, d) and (n,)
     n_candidates : int
         N.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong, N is below 1, or `y` holds only one class.
     """
     X = as_points(X)
     omega = kernel.sample_frequencies(n_candidates, X.shape[1], random_state)
@@ -195,11 +171,6 @@ def weight_summary(Q: ArrayLike, mu: float) -> WeightSummary:
     Q : array of shape (N,)
     mu : float
         Order of the divergence D_mu, above 1.
-
-    Raises
-    ------
-    ValueError
-        If Q is not a distribution or mu is not above 1.
     """
     Q = np.asarray(Q)
     return WeightSummary(float(kl_divergence(Q)), float(power_divergence(Q, mu)), float(1 / (Q**2).sum()))
@@ -213,28 +184,21 @@ class PosteriorPath:
     kl: np.ndarray
     """KL(Q || P) in nats"""
     bound: np.ndarray
-    """PAC-Bayes-kl bound on the loss over pairs, which holds for every beta at once"""
+    """PAC-Bayes-kl bound on the loss over pairs, at epsilon = 0.05, which holds for every beta at once"""
 
 
-def posterior_path(candidates: Candidates, betas: ArrayLike, epsilon: float = 0.05) -> PosteriorPath:
+def posterior_path(candidates: Candidates, betas: ArrayLike) -> PosteriorPath:
     """Divergence and bound of the pseudo-posterior at every beta (Letarte et al. 2019, Eq. 19).
 
     Parameters
     ----------
     betas : array of shape (B,)
         Inverse temperatures.
-    epsilon : float
-        Probability that the bound fails.
-
-    Raises
-    ------
-    ValueError
-        If a beta is negative or not finite, or epsilon is not between 0 and 1.
     """
     loss, n = candidates.loss, candidates.n
     Q = np.stack([pseudo_posterior(loss, beta, n) for beta in betas])
     kl = np.asarray(kl_divergence(Q))
-    return PosteriorPath(np.asarray(betas, dtype=float), kl, second_order_kl_inverse(Q @ loss, kl, n, epsilon))
+    return PosteriorPath(np.asarray(betas, dtype=float), kl, second_order_kl_inverse(Q @ loss, kl, n, 0.05))
 
 
 def feature_error_curve(
@@ -326,11 +290,6 @@ def mean_and_margin(values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     mean, margin : ndarrays of shape (...)
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 2 measurements.
     """
     values = np.asarray(values, dtype=float)
     R = check_count(values.shape[-1] if values.ndim else 0, "the number of measurements", low=2)

@@ -54,11 +54,6 @@ def lifted_circles(X: ArrayLike, y: ArrayLike, X_fresh: ArrayLike, y_fresh: Arra
         -1 or 1.
     X_fresh, y_fresh : arrays of shapes (m, 2) and (m,)
         Points of the same distribution, for the risk.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is not finite.
     """
     X = as_points(X, n_features=2, dense=True)
     X_fresh = as_points(X_fresh, n_features=2, dense=True)

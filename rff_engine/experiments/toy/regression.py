@@ -43,7 +43,7 @@ class LineFit:
     """(M,), of the Nyström features"""
 
 
-def line_fit(kernel: SpectralKernel, r: int, decay: float, seed: int, n: int = 40, cells: int = 241) -> LineFit:
+def line_fit(kernel: SpectralKernel, r: int, decay: float, seed: int, n: int = 40) -> LineFit:
     """Kernel ridge regression of a noisy curve, as a sum over its points, and its approximations by features.
 
     Parameters
@@ -54,13 +54,11 @@ def line_fit(kernel: SpectralKernel, r: int, decay: float, seed: int, n: int = 4
         lambda of all three.
     n : int
         Training points, drawn uniformly from [-3, 3].
-    cells : int
-        Points of the grid, from -4 to 4.
     """
     rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(-3, 3, check_count(n, "n", low=2)))[:, None]
     y = np.sin(2 * x[:, 0]) + 0.3 * x[:, 0] + 0.2 * rng.standard_normal(n)
-    grid = np.linspace(-4, 4, check_count(cells, "cells", low=2))[:, None]
+    grid = np.linspace(-4, 4, 241)[:, None]
     alpha = kernel_ridge_path(kernel(x), y, [decay])[0]
     terms = alpha[:, None] * kernel(x, grid)
     fits = {"kernel_ridge": terms.sum(axis=0)}

@@ -33,6 +33,7 @@ _SCALES = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
 _SIMILARITY_WIDTH = 0.1
 _HELD_OUT_FEATURES = 50  # frequencies of the prior's vote
 _DRAWS_AT_ONCE = 256
+_THRESHOLD = 1.5  # of the margins of `majority_vote` and `tandem`
 
 
 class _Samples(NamedTuple):
@@ -67,7 +68,6 @@ def simulate_classifiers(
     epsilon: float = 0.05,
     n_draws: int = 2000,
     *,
-    threshold: float = 1.5,
     pay: bool = True,
     copies: int = 1,
     random_state: RandomState = None,
@@ -82,14 +82,8 @@ def simulate_classifiers(
     ----------
     case : str
         One of `CLASSIFIER_CASES`.
-    n : int
-        Sample size.
-    epsilon : float
-        The probability of failure that each bound allows.
     n_draws : int
         Number of samples.
-    threshold : float
-        Of the margins of `majority_vote` and `tandem`.
     pay : bool
         Whether the bounds pay for the choice of the frequencies, D ln N; without it, the learner peeks.
     copies : int
@@ -103,9 +97,7 @@ def simulate_classifiers(
     n = check_count(n, "n")
     D = check_count(n_components, "n_components", high=_CANDIDATES)
     rng = as_rng(random_state)
-    support = rng.uniform(-1, 1, (_SUPPORT, 2))
-    angle = support @ rng.normal(scale=30.0, size=(_CANDIDATES, 2)).T
-    waves = np.stack([np.cos(angle), np.sin(angle)])  # (2, support, N)
+    support, waves = _support_and_waves(rng, _CANDIDATES)
     log_ratio = D * np.log(_CANDIDATES) if pay else 0.0
 
     def slacks(samples: _Samples, chances):
@@ -113,7 +105,7 @@ def simulate_classifiers(
         agreement = ((signed @ waves) ** 2).sum(axis=0)  # (B, N)
         best = np.argpartition(-agreement, D - 1)[:, :D]
         z = np.concatenate(waves[:, :, best], axis=2).transpose(1, 0, 2) / np.sqrt(D)  # (B, support, 2 D)
-        return _slacks(_decision(z, signed), samples, chances, log_ratio, epsilon, threshold)
+        return _slacks(_decision(z, signed), samples, chances, log_ratio, epsilon)
 
     return _simulated(case, support, n, copies, n_draws, rng, slacks)
 
@@ -125,7 +117,6 @@ def simulate_landmark_classifiers(
     epsilon: float = 0.05,
     n_draws: int = 2000,
     *,
-    threshold: float = 1.5,
     copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
@@ -136,7 +127,7 @@ def simulate_landmark_classifiers(
 
     Parameters
     ----------
-    case, n, epsilon, n_draws, threshold, copies, random_state
+    case, n, epsilon, n_draws, copies, random_state
         As in `simulate_classifiers`.
     n_landmarks : int
         Less than `n`.
@@ -161,7 +152,7 @@ def simulate_landmark_classifiers(
         z = np.concatenate([z, np.ones((*z.shape[:2], 1))], axis=2)
         z /= np.linalg.norm(z, axis=2, keepdims=True)
         others = samples.without(chosen)
-        return _slacks(_decision(z, others.signed()), others, chances, log_ratio, epsilon, threshold)
+        return _slacks(_decision(z, others.signed()), others, chances, log_ratio, epsilon)
 
     return _simulated(case, support, n, copies, n_draws, rng, slacks)
 
@@ -172,7 +163,6 @@ def simulate_held_out(
     epsilon: float = 0.05,
     n_draws: int = 2000,
     *,
-    threshold: float = 1.5,
     copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
@@ -185,7 +175,7 @@ def simulate_held_out(
 
     Parameters
     ----------
-    case, n, epsilon, n_draws, threshold, copies, random_state
+    case, n, epsilon, n_draws, copies, random_state
         As in `simulate_classifiers`; each of the 2 n rows has as many copies, some of them among the first.
 
     Returns
@@ -203,8 +193,8 @@ def simulate_held_out(
         seen = samples.part(0, n)
         kept = samples.part(n, 2 * n)
         prior, step = (_unit_rows(half.signed() @ z) @ z.T for half in (seen, kept))
-        fitted = ndtr(threshold - length * _margins(prior, seen)).mean(axis=1)
-        errors = ndtr(threshold - length * _margins(prior, kept) - np.multiply.outer(_SCALES, _margins(step, kept)))
+        fitted = ndtr(_THRESHOLD - length * _margins(prior, seen)).mean(axis=1)
+        errors = ndtr(_THRESHOLD - length * _margins(prior, kept) - np.multiply.outer(_SCALES, _margins(step, kept)))
         errors = errors.mean(axis=2).T  # (B, scales)
 
         def learned(share: float) -> np.ndarray:
@@ -212,7 +202,7 @@ def simulate_held_out(
             for error in np.unique(fitted.round(1)):
                 same = fitted.round(1) == error
                 rate = catoni_rate(error, n, n, share)
-                reached[same] = bounds.majority_vote(errors[same], threshold, 0.0, _SCALES, n, share, rate=rate)
+                reached[same] = bounds.majority_vote(errors[same], _THRESHOLD, 0.0, _SCALES, n, share, rate=rate)
             return reached
 
         one_of_two = learned((1 - TEST_SET_SHARE) * epsilon)
@@ -368,9 +358,15 @@ def simulate_progressive(
 
 def _held_out_features(rng) -> tuple[np.ndarray, np.ndarray]:
     """Points of the set (S, 2) and features of length 1 (S, F)."""
+    support, waves = _support_and_waves(rng, _HELD_OUT_FEATURES)
+    return support, np.concatenate(waves, axis=1) / np.sqrt(_HELD_OUT_FEATURES)
+
+
+def _support_and_waves(rng, n_frequencies: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the set (S, 2), and the cosines and sines of random frequencies at them, (2, S, N)."""
     support = rng.uniform(-1, 1, (_SUPPORT, 2))
-    angle = support @ rng.normal(scale=30.0, size=(_HELD_OUT_FEATURES, 2)).T
-    return support, np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(_HELD_OUT_FEATURES)
+    angle = support @ rng.normal(scale=30.0, size=(n_frequencies, 2)).T
+    return support, np.stack([np.cos(angle), np.sin(angle)])
 
 
 def _mean_risk(samples: _Samples, learner, chances, starts, foreseen, epsilon: float, rng) -> tuple:
@@ -433,18 +429,18 @@ def _unit_rows(means) -> np.ndarray:
     return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
 
 
-def _slacks(decision, samples: _Samples, chances, log_ratio, epsilon, threshold) -> dict[str, np.ndarray]:
+def _slacks(decision, samples: _Samples, chances, log_ratio, epsilon) -> dict[str, np.ndarray]:
     """True risk less the smallest bound over `_SCALES`, which one event gives for all of them, (B,) each."""
     given = log_ratio, _SCALES[:, None], samples.rows.shape[1], epsilon
     margins = np.multiply.outer(_SCALES, _margins(decision, samples))
     wrong = ndtr(-margins)
-    wrong_by_margin = ndtr(threshold - margins)
+    wrong_by_margin = ndtr(_THRESHOLD - margins)
     errors = wrong.mean(axis=2)
     disagreement = (2 * wrong * (1 - wrong)).mean(axis=2)
     gibbs = bounds.gibbs_classifier(errors, *given)
     least = {
-        "majority_vote": bounds.majority_vote(wrong_by_margin.mean(axis=2), threshold, *given).min(axis=0),
-        "tandem": bounds.tandem((wrong_by_margin**2).mean(axis=2), threshold, *given).min(axis=0),
+        "majority_vote": bounds.majority_vote(wrong_by_margin.mean(axis=2), _THRESHOLD, *given).min(axis=0),
+        "tandem": bounds.tandem((wrong_by_margin**2).mean(axis=2), _THRESHOLD, *given).min(axis=0),
         "c_bound": bounds.c_bound(errors, disagreement, *given).min(axis=0),
     }
     best = gibbs.argmin(axis=0)
