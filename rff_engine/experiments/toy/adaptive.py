@@ -54,15 +54,9 @@ def grid_weights(
 ) -> GridWeights:
     """Weights of a grid of frequencies that approximate a kernel best at the landmarks (Li et al. 2019, Figure 1).
 
-    Parameters
-    ----------
-    landmarks, landmark_weights : arrays of shapes (m, 2) and (m,)
-        As from `kernel_landmarks`.
-    cells : int
-        Along a side, an even number: each frequency then has an opposite one, with the same cosine.
-    ridge : float
-        lambda, at least 0: the penalty on ||p||^2. The larger, the more evenly weights spread over suitable
-        frequencies.
+    Landmarks (m, 2) and their weights are as from `kernel_landmarks`. `cells` is even, so that each frequency has an
+    opposite one, with the same cosine. The larger `ridge`, lambda, the more evenly weights spread over suitable
+    frequencies.
     """
     if check_count(cells, "cells") % 2:
         raise ValueError(f"cells is {cells}; an even number is needed, for each frequency to have an opposite one.")
@@ -91,12 +85,7 @@ def _loss(points, point_weights, exact, omega, weights) -> float:
 
 
 def first_frequencies(kernel: SpectralKernel, r: int, random_state: RandomState = None) -> np.ndarray:
-    """Initial frequencies in the plane, drawn from the prior; a smaller r gives the first of a larger one.
-
-    Returns
-    -------
-    ndarray of shape (r, 2)
-    """
+    """Initial frequencies (r, 2), drawn from the prior; a smaller r gives the first of a larger one."""
     return kernel.sample_frequencies(r, 2, as_rng(random_state))
 
 
@@ -132,18 +121,9 @@ def descent(
 ) -> Descent:
     """Frequencies and weights during a descent (Li et al. 2019, Equation 5 and Algorithm 1).
 
-    Parameters
-    ----------
-    X : array of shape (n, 2)
-        All points, for the errors; the descent uses the landmarks only.
-    landmarks, landmark_weights : arrays of shapes (m, 2) and (m,)
-    omega : array of shape (r, 2)
-        Initial frequencies.
-    ridge : float
-        lambda, at least 0: the penalty on ||p||^2.
-    max_steps, n_frames : int
-        Maximum number of steps to take, at least 0, and to keep, at least 2. More of the early ones are kept, since
-        frequencies move furthest there.
+    It starts at `omega` (r, 2) and uses the landmarks only; X (n, 2), all points, are for the errors. At most
+    `n_frames` of at most `max_steps` are kept, more of the early ones, since frequencies move furthest there. `ridge`
+    is lambda.
     """
     X = as_points(X)
     check_count(n_frames, "n_frames", low=2)
@@ -198,15 +178,10 @@ class ImportancePlane:
 def importance_plane(X: ArrayLike, kernel: GaussianKernel, extent: float, cells: int = 101) -> ImportancePlane:
     """Prior and importance densities that minimise the mean squared error (Li et al. 2019, Claim 1).
 
-    An estimate from frequencies of q with weights p/q has the variance ``E_q (p/q)^2 c - E k^2`` over r, where c is
-    the mean of cos^2(omega . (x - x')) over pairs; q in proportion to p sqrt(c) makes it least (Cauchy and Schwarz).
-    For n points c = (1 + |phi(2 omega)|^2) / 2, phi their characteristic function, so that it costs O(n) a frequency.
-
-    Parameters
-    ----------
-    X : array of shape (n, 2)
-    extent : float
-        Half the side of the square of frequencies; integrals are over the square.
+    An estimate from frequencies of q with weights p/q has the variance ``E_q (p/q)^2 c - E k^2`` over r, where c is the
+    mean of cos^2(omega . (x - x')) over pairs; q in proportion to p sqrt(c) makes it least (Cauchy and Schwarz). For n
+    points c = (1 + |phi(2 omega)|^2) / 2, phi their characteristic function, so that it costs O(n) a frequency.
+    Integrals are over the square.
     """
     X = as_points(X, n_features=2, dense=True).astype(np.float64)
     grid = cell_centres(extent, cells)
@@ -229,12 +204,7 @@ def importance_plane(X: ArrayLike, kernel: GaussianKernel, extent: float, cells:
 
 
 def saving(plane: ImportancePlane, density: str) -> float:
-    """Relative reduction of the prior's mean squared error by another density; negative if it is larger.
-
-    Parameters
-    ----------
-    density : {"claim", "data"}
-    """
+    """Relative reduction of the prior's mean squared error by the density "claim" or "data"; negative if it rises."""
     check_choice(density, "density", ("claim", "data"))
     return 1 - plane.squared_errors[density] / plane.squared_errors["prior"]
 
@@ -252,26 +222,8 @@ def landmark_curve(
 ) -> np.ndarray:
     """Relative error over all points against the number of landmarks of the descent (Li et al. 2019, Figure 2).
 
-    Parameters
-    ----------
-    X : array of shape (n, 2)
-    r : int
-        Number of frequencies.
-    n_landmarks : sequence of int
-        From 1 to n each.
-    method : {"sample", "cluster", "nearest"}
-        How landmarks are chosen.
-    n_draws : int
-        Independent draws of landmarks and first frequencies; a draw starts from the same frequencies for every number
-        of landmarks, and for every method at one `random_state`.
-    ridge : float
-        lambda, at least 0: the penalty on ||p||^2.
-    max_steps : int
-        Maximum number of steps of a descent.
-
-    Returns
-    -------
-    ndarray of shape (len(n_landmarks), n_draws)
+    It has the shape (len(n_landmarks), n_draws). `method` is one of `kernel_landmarks`, and `ridge` is lambda. A draw
+    starts from the same `r` frequencies for every number of landmarks, and for every method at one `random_state`.
     """
     X = as_points(X)
     rng = as_rng(random_state)
@@ -322,23 +274,9 @@ def loss_gaps(
 ) -> LossGaps:
     """The loss on landmarks against that on all points (Li et al. 2019, Propositions 1 and 2).
 
-    Fitted weights are divided by their sum, as the propositions have them on the simplex.
-
-    Parameters
-    ----------
-    X : array of shape (N, d)
-    r : int
-        Number of frequencies.
-    n_landmarks : sequence of int
-        From 2 to N each.
-    n_draws : int
-        Independent draws of landmarks; those of Proposition 1 are drawn with replacement.
-    delta : float
-        Proposition 1 holds with probability 1 - delta.
-    max_steps : int
-        Maximum number of steps of a descent.
-    n_functions : int
-        Sets of r frequencies that the largest difference is taken over.
+    Fitted weights are divided by their sum, as the propositions have them on the simplex. Landmarks of Proposition 1,
+    which holds with probability 1 - delta, are drawn with replacement. The largest difference is taken over
+    `n_functions` sets of `r` frequencies.
     """
     X = as_points(X, dense=True)
     (N, d), rng = X.shape, as_rng(random_state)

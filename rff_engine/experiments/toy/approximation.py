@@ -28,19 +28,10 @@ MOST_FREQUENCIES = 200
 
 
 def scaled_kernel(name: str, width: float, n_features: int, nu: float = 1.5) -> SpectralKernel:
-    """Kernel with a width relative to the scale of standardised data of any dimension d.
+    """The kernel of a title of `rff_engine.kernels.KERNELS`, its width relative to standardised data of dimension d.
 
-    At width 1 the Gaussian kernel has 2 sigma^2 = d, as in the experiments of Li et al. (2019); the others are about
-    as far from 1 at the distances of such data.
-
-    Parameters
-    ----------
-    name : str
-        A title of `rff_engine.kernels.KERNELS`.
-    n_features : int
-        d.
-    nu : float
-        Smoothness of the Matérn kernel alone.
+    At width 1 the Gaussian kernel has 2 sigma^2 = d, as in the experiments of Li et al. (2019); the others are about as
+    far from 1 at the distances of such data. `nu` is the smoothness of the Matérn kernel alone.
     """
     width = check_positive(width, "width")
     d = check_count(n_features, "n_features")
@@ -76,19 +67,8 @@ def approximation_rows(
 ) -> ApproximationRows:
     """Draw rows of a data set and bring their columns to mean 0 and variance 1, as Li et al. (2019) do.
 
-    Parameters
-    ----------
-    X : array of shape (N, d)
-        Columns that are constant on the drawn rows are left out.
-    y : array of shape (N,)
-    task : {"classification", "regression"}
-    n_rows : int
-        At most N.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or fewer than two columns are left.
+    Columns of X (N, d) that are constant on the drawn rows are left out. If fewer than two are left, a ValueError is
+    raised.
     """
     X = as_points(X, dense=True).astype(float)
     chosen = as_rng(random_state).permutation(len(X))[: check_count(n_rows, "n_rows", low=2)]
@@ -114,23 +94,9 @@ def approximation_errors(
 ) -> np.ndarray:
     """Relative errors ||K~ - K||_F / ||K||_F of a method's features on the rows they are fitted to (Li et al. 2019).
 
-    Parameters
-    ----------
-    method : str
-        A name of `feature_methods.METHODS`.
-    r_values : sequence of R ints
-        Numbers of frequencies, or of landmarks for the Nystroem methods; at most `MOST_FREQUENCIES` for `SEQUENCES`.
-    seed : int
-        Draw i has a seed of its own, the same for every method and r.
-
-    Returns
-    -------
-    ndarray of shape (R, n_draws)
-
-    Raises
-    ------
-    ValueError
-        If the method is unknown or not defined for the kernel, or a count is out of range.
+    They have the shape (R, n_draws), for R numbers of frequencies, or of landmarks for the Nystroem methods; of
+    `SEQUENCES` at most `MOST_FREQUENCIES`. Draw i has a seed of its own, the same for every method and r. A method that
+    is not defined for the kernel raises a ValueError.
     """
     if method in SEQUENCES:
         chosen = [check_count(r, "r", high=MOST_FREQUENCIES) - 1 for r in r_values]
@@ -155,13 +121,7 @@ class FrequencySequence:
 def sequence(
     rows: ApproximationRows, kernel: SpectralKernel, method: str, n_draws: int, seed: int
 ) -> FrequencySequence:
-    """Frequencies of the first draw, and the errors of every number of them for all draws.
-
-    Raises
-    ------
-    ValueError
-        If the method is not one of `SEQUENCES` or not defined for the kernel, or a count is out of range.
-    """
+    """Frequencies of the first draw of one of `SEQUENCES`, and the errors of every number of them for all draws."""
     check_choice(method, "method", SEQUENCES)
     exact = kernel(rows.X)
     draws = [_sample(rows, kernel, method, seed, i) for i in range(check_count(n_draws, "n_draws"))]
@@ -184,18 +144,7 @@ def _first_errors(exact, X, omega) -> np.ndarray:
 
 
 def too_few_to_match(r_values: Sequence[int], n_features: int) -> tuple[int, ...]:
-    """Numbers of frequencies at which "moment_matching" matches the covariance in a subspace alone.
-
-    Parameters
-    ----------
-    n_features : int
-        d.
-
-    Returns
-    -------
-    tuple of ints
-        See `draw_frequencies`.
-    """
+    """Numbers of frequencies at which "moment_matching" matches the covariance in a subspace alone."""
     return tuple(r for r in r_values if not covariance_is_matched(r, n_features))
 
 
@@ -237,18 +186,7 @@ class MethodView:
 def method_view(
     rows: ApproximationRows, kernel: SpectralKernel, method: str, r: int, seed: int, cells: int = 71
 ) -> MethodView:
-    """Frequencies and error map of the first draw of `approximation_errors`.
-
-    Parameters
-    ----------
-    cells : int
-        Along a side of the map, which spans `rows.extent` on either side of the centre.
-
-    Raises
-    ------
-    ValueError
-        As `approximation_errors`.
-    """
+    """Frequencies and error map of the first of `approximation_errors`; `rows.extent` is half the side of the map."""
     fitted = _fit(rows, kernel, method, r, seed, 0)
     approximate = fitted.transform(_plane(rows, cells)) @ fitted.transform(rows.centre[None])[0]
     error_map = np.abs(approximate.reshape(cells, cells) - plane_kernel(rows, kernel, cells))
@@ -296,18 +234,10 @@ def variance_curves(
     n_draws: int,
     random_state: RandomState = None,
 ) -> VarianceCurves:
-    """Variances against the distance along a coordinate, by formula (`estimate_variances`) and by simulation.
+    """Variances along a coordinate, at distances from 0, by formula (`estimate_variances`) and by simulation.
 
-    Parameters
-    ----------
-    distance : float
-        The largest distance.
-    n_points : int
-        Distances, evenly spaced from 0.
-    n_frequencies : int
-        Of the cos/sin map, which has twice as many features; the random-phase map has the same number of features.
-    n_draws : int
-        Number of draws for the simulated variances.
+    The cos/sin map has `n_frequencies` and twice as many features; the random-phase map has the same number of
+    features.
     """
     rng = as_rng(random_state)
     D = check_count(n_frequencies, "n_frequencies")

@@ -59,17 +59,9 @@ def candidate_risks(
 ) -> CandidateRisks:
     """Draw candidates from the prior and compute their losses on the sample and on fresh points.
 
-    Parameters
-    ----------
-    X, y : arrays of shapes (n, d) and (n,)
-        The sample.
-    X_fresh, y_fresh : arrays of shapes (m, d) and (m,)
-        Many points that are not in the sample, to approximate the distribution; float32 suffices.
-    n_frequencies : int
-        Number of candidates D, shared by the landmark and the whole kernel.
-    random_state : int, RandomState, Generator or None
-        Chooses the landmark, a random training point, and the candidates; those of a smaller D are the first of a
-        larger.
+    Many points X_fresh (m, d) that are not in the sample approximate the distribution; float32 suffices. The landmark
+    is a random training point and shares the candidates with the whole kernel; those of a smaller D are the first of a
+    larger.
     """
     X = as_points(X)
     rng = as_rng(random_state)
@@ -243,16 +235,7 @@ class LandmarkUnion:
 def landmark_union(
     risks: CandidateRisks, beta: float, counts: Sequence[int], epsilon: float, form: str = "corrected"
 ) -> LandmarkUnion:
-    """Bounds on one landmark that hold for n_L landmarks at once (Letarte et al. 2019, Section 4.2).
-
-    Parameters
-    ----------
-    beta : float
-        Above 0; t = beta sqrt(n).
-    counts : sequence of P ints
-        Numbers of landmarks, from 1 to n.
-    form : {"corrected", "paper"}
-    """
+    """Bounds on one landmark that hold for n_L at once (Letarte et al. 2019, Section 4.2), with t = beta sqrt(n)."""
     n, t = risks.n, check_positive(beta, "beta") * np.sqrt(risks.n)
     Q = pseudo_posterior(risks.landmark_loss, beta, n)
     loss = float(Q @ risks.landmark_loss)

@@ -128,24 +128,12 @@ def certified_classifier(
 
     Parameters
     ----------
-    X, y : arrays of shapes (n, d) and (n,)
     kernel : SpectralKernel
         Of a fixed width.
     method : {"rff", "pbrff", "okrff"}
-        "okrff" takes the radius rho at which its bound is least.
-    n_components : int
-        D.
-    beta : float
-        Of "pbrff".
+        "pbrff" has the inverse temperature `beta`; "okrff" takes the radius rho at which its bound is least.
     tries : int
         Draws that are compared: on the prior's rows at no price, without such rows on those of the bound.
-    prior_fraction, epsilon
-        As in `CertifiedClassifier`.
-
-    Returns
-    -------
-    CertifiedClassifier
-        Fitted.
     """
     rng = as_rng(random_state)
     seeds = [draw_seed(rng) for _ in range(check_count(tries, "tries"))]
@@ -264,14 +252,7 @@ def certified_vote(
 ) -> CertifiedVote:
     """The margins of the posterior that the rows of the bound teach, and of its prior.
 
-    Parameters
-    ----------
-    X, y : arrays of shapes (n, 2) and (n,)
-        The points that it was fitted to, with labels -1 and 1.
-    X_test, y_test : arrays of shapes (n_test, 2) and (n_test,)
-        Fresh points.
-    cells : int
-        G, cells along a side of it.
+    X (n, 2) are the points that the model was fitted to, X_test fresh ones; their labels are -1 and 1.
     """
     rows = model.bound_rows_
 
@@ -326,15 +307,7 @@ def peeking(n: int, epsilon: float, counts: ArrayLike) -> Peeking:
     """Failures of bounds if the best of K classifiers is kept, each of which errs on every row with probability 1/2.
 
     Their errors on n rows are independent, so that the probabilities are exact; the best one fails if any one does.
-
-    Parameters
-    ----------
-    n : int
-        Rows of the bound.
-    epsilon : float
-        Failures that each bound allows.
-    counts : sequence of ints
-        K.
+    `counts` are the values of K.
     """
     counts = np.asarray(counts)
     errors = np.arange(check_count(n, "n") + 1)
@@ -404,14 +377,8 @@ def certified_blocks(
 ) -> CertifiedBlocks:
     """Certify ridge regression of the labels on features by progressive validation, and by a test set.
 
-    Parameters
-    ----------
-    X, y, X_test, y_test, extent, cells
-        As in `certified_vote`.
-    kernel, method, n_components, beta, epsilon
-        As in `certified_classifier`.
-    n_blocks : int
-        B, of the second half of the points.
+    The second half of the points makes `n_blocks`; other arguments are those of `certified_vote` and
+    `certified_classifier`.
     """
     X = np.asarray(X, np.float32)
     X_test = np.asarray(X_test, np.float32)

@@ -26,19 +26,14 @@ _DRAW_ENTRIES = 2**22  # phases in memory at once
 
 @dataclass(frozen=True)
 class BoundFailures:
-    """A bound on many samples.
-
-    Attributes
-    ----------
-    name, form : str
-        A function of `rff_engine.bounds`, and "paper" or "corrected".
-    slack : ndarray of shape (n_draws,)
-        True loss less bound; the bound fails where it is above 0.
-    """
+    """A bound on many samples."""
 
     name: str
+    """A function of `rff_engine.bounds`"""
     form: str
+    """"paper" or "corrected\""""
     slack: np.ndarray
+    """(n_draws,), true loss less bound; the bound fails where it is above 0"""
 
     @property
     def failures(self) -> int:
@@ -63,29 +58,18 @@ class BoundFailures:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """Theorem 4 of Letarte et al. (2019) for the one hypothesis h = 1 on many samples.
-
-    Attributes
-    ----------
-    case : str
-    n : int
-        Sample size.
-    mu, epsilon : float
-    true_loss : float or ndarray of shape (n_draws,)
-        The probability that two points differ in label; of each sample, if they differ in it.
-    losses : ndarray of shape (n_draws,)
-        The alignment loss of each sample.
-    printed_width, corrected_width : float
-        Bound less empirical loss, as printed and corrected.
-    """
+    """Theorem 4 of Letarte et al. (2019) for the one hypothesis h = 1 on many samples."""
 
     case: str
     n: int
     mu: float
     epsilon: float
     true_loss: float | np.ndarray
+    """The probability that two points differ in label; (n_draws,) of the samples, if they differ in it"""
     losses: np.ndarray
+    """(n_draws,), the alignment loss of each sample"""
     printed_width: float
+    """Bound less empirical loss, as printed"""
     corrected_width: float
 
     @cached_property
@@ -113,17 +97,9 @@ def simulate_worst_case(
     """Theorem 4 of Letarte et al. (2019) in its worst cases: h = 1, so that the loss depends on the labels alone.
 
     The posterior is the prior and D_mu = 0, so that both forms of the bound have a fixed width. A sample's loss is the
-    fraction of its pairs that differ in label, a function of the size of its first class, which is binomial.
-
-    Parameters
-    ----------
-    case : {"two_classes", "many_classes"}
-        Two classes, one of probability (1 + sqrt(1/2)) / 2; or one class of probability 3/4 and so many tiny ones that
-        no two other points share a label.
-    mu : float
-        Above 1.
-    n_draws : int
-        Number of samples.
+    fraction of its pairs that differ in label, a function of the size of its first class, which is binomial. The case
+    "two_classes" has one of probability (1 + sqrt(1/2)) / 2; "many_classes" has one of probability 3/4, and so many
+    tiny ones that no two other points share a label.
     """
     check_choice(case, "case", WORST_CASES)
     n = check_count(n, "n", low=2)
@@ -153,14 +129,8 @@ def draw_promises(n_draws: int, random_state: RandomState = None) -> np.ndarray:
 def simulate_promises(n: int, mu: float, epsilon: float, draws: np.ndarray) -> WorstCase:
     """Theorem 4 of Letarte et al. (2019) for h = 1 on samples of two classes, each with a true loss of its own.
 
-    A true loss 2 q (1 - q) is uniform in [0, 1/2); q is the probability of the rarer class, whose size is binomial.
-
-    Parameters
-    ----------
-    mu : float
-        Above 1.
-    draws : array of shape (m, 2)
-        From `draw_promises`: what the true loss and the size of the rarer class are quantiles of.
+    A true loss 2 q (1 - q) is uniform in [0, 1/2); q is the probability of the rarer class, whose size is binomial. The
+    `draws` (m, 2) of `draw_promises` are what the true loss and the size of the rarer class are quantiles of.
     """
     n = check_count(n, "n", low=2)
     true_loss = np.asarray(draws, dtype=np.float64)[:, 0] / 2
@@ -190,16 +160,8 @@ def landmark_failures(
     Each landmark is a point of the sample and has one hypothesis of its own, of values -1 and 1: coordinate l of a
     point is 0 or 1, hypothesis l has the frequency pi along it, and labels and coordinates are fair, independent coins.
     A landmark's loss is then the fraction of heads among n - 1 fair coins of its own, and its expectation 1/2. The t of
-    the bound is the best one, which depends on no data.
-
-    Parameters
-    ----------
-    n_landmarks : int
-        At most n.
-    form : {"corrected", "paper"}
-    pay : bool
-        Whether the bound has ``ln(n_landmarks / epsilon)``, so that it holds for all landmarks at once, or
-        ``ln(1 / epsilon)``, as for a single one.
+    the bound is the best one, which depends on no data. If it pays, the bound has ``ln(n_landmarks / epsilon)``, so
+    that it holds for all landmarks at once, else ``ln(1 / epsilon)``, as for a single one.
     """
     n = check_count(n, "n", low=2)
     count = check_count(n_landmarks, "n_landmarks", high=n)

@@ -21,19 +21,10 @@ from .plane import cell_centres, plane_points
 def approximation_error(
     kernel: SpectralKernel, points: ArrayLike, D_values: Sequence[int], n_draws: int, random_state: RandomState = None
 ) -> dict[str, np.ndarray]:
-    """Root mean square error of the approximated kernel matrix as features are added, for both feature maps.
+    """Root mean square errors of the kernel matrix of points (m, d) as features are added, for both feature maps.
 
-    With D frequencies the cos/sin map has 2 D features; the random-phase map has 2 D frequencies, hence as many.
-
-    Parameters
-    ----------
-    points : array of shape (m, d)
-    n_draws : int
-        Independent draws; the errors are means over them.
-
-    Returns
-    -------
-    dict of ndarrays of shape (len(D_values),), with keys "cos_sin" and "random_phase"
+    With D frequencies the cos/sin map has 2 D features; the random-phase map has 2 D frequencies, hence as many. The
+    errors (len(D_values),) have the keys "cos_sin" and "random_phase", and are means over independent draws.
     """
     rng = as_rng(random_state)
     points = np.asarray(points, dtype=float)
@@ -59,20 +50,9 @@ def approximation_error(
 def draw_frequencies_and_offsets(
     kernel: SpectralKernel, n_frequencies: int, n_features: int, random_state: RandomState = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Frequencies of a kernel, each with a random phase, for both feature maps.
+    """Frequencies (n_frequencies, n_features) of a kernel, each with a phase, uniform on [0, 2 pi), for both maps.
 
     Prefixes of one long draw keep their frequencies as D grows.
-
-    Parameters
-    ----------
-    n_frequencies, n_features : int
-        The number of frequencies and their dimension d.
-
-    Returns
-    -------
-    omega : ndarray of shape (n_frequencies, d)
-    offsets : ndarray of shape (n_frequencies,)
-        Uniform on [0, 2 pi).
     """
     rng = as_rng(random_state)
     omega = kernel.sample_frequencies(n_frequencies, n_features, rng)
@@ -80,12 +60,7 @@ def draw_frequencies_and_offsets(
 
 
 def uniform_points(extent: float, n: int, random_state: RandomState = None) -> np.ndarray:
-    """Points drawn uniformly from the square [-extent, extent]^2.
-
-    Returns
-    -------
-    ndarray of shape (n, 2)
-    """
+    """Points (n, 2) drawn uniformly from the square [-extent, extent]^2."""
     return as_rng(random_state).uniform(-1, 1, (check_count(n, "n"), 2)) * check_positive(extent, "extent")
 
 
@@ -159,20 +134,10 @@ def kernel_line(
 
 
 def prior_functions(omega: ArrayLike, weights: np.ndarray, delta_range: float) -> np.ndarray:
-    """Functions of a Gaussian process whose covariance is the mean of D cosines, an estimate of the kernel.
+    """Functions (S, 301) of a Gaussian process whose covariance is the mean of D cosines, an estimate of the kernel.
 
-    Parameters
-    ----------
-    omega : array of shape (D, 1)
-    weights : array of shape (S, 2, at least D)
-        Standard normal weights of the cosines and of the sines; the first D of each are used.
-    delta_range : float
-        Half the interval of the functions' argument, centred at 0.
-
-    Returns
-    -------
-    ndarray of shape (S, 301)
-        At evenly spaced points.
+    They are at evenly spaced points of [-delta_range, delta_range], for `omega` (D, 1) and standard normal `weights`
+    (S, 2, at least D) of the cosines and of the sines, of which the first D of each are used.
     """
     omega = as_points(omega, "omega", n_features=1)
     points = np.linspace(-1, 1, 301)[:, None] * check_positive(delta_range, "delta_range")
@@ -206,17 +171,9 @@ def unit_prior(
     reach: tuple[float, float],
     n_entries: int = 1001,
 ) -> UnitPrior:
-    """Tabulate a kernel of width 1.
+    """Tabulate a kernel of width 1 up to the frequency and the difference in `reach`, with `n_entries` in each table.
 
-    Parameters
-    ----------
-    omega : array of shape (2 D, 1)
-    offsets : array of shape (2 D,)
-    weights : array of shape (S, 2, D)
-    reach : tuple of two floats
-        The last frequency and the last difference of the tables.
-    n_entries : int
-        Of each table.
+    Frequencies `omega` have the shape (2 D, 1), `offsets` (2 D,) and `weights` (S, 2, D).
     """
     omega = as_points(omega, "omega", n_features=1)[:, 0]
     entries = np.linspace(0, 1, check_count(n_entries, "n_entries"))[:, None]
@@ -226,26 +183,14 @@ def unit_prior(
 
 
 def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.ndarray:
-    """The kernel k(delta) over the plane.
-
-    Returns
-    -------
-    ndarray of shape (cells, cells)
-    """
+    """The kernel k(delta) over the plane, (cells, cells)."""
     return kernel(plane_points(cell_centres(extent, cells)), np.zeros((1, 2))).reshape(cells, cells)
 
 
 def weighted_kernel_map(omega: ArrayLike, Q: ArrayLike, extent: float, cells: int = 121) -> np.ndarray:
     """The kernel k_Q(delta) = sum_m Q_m cos(omega_m . delta) over the plane (Letarte et al. 2019, Section 5.3).
 
-    Parameters
-    ----------
-    omega : array of shape (N, 2)
-    Q : array of shape (N,)
-
-    Returns
-    -------
-    ndarray of shape (cells, cells)
+    It has the shape (cells, cells), for `omega` (N, 2) and `Q` (N,).
     """
     grid = cell_centres(extent, cells)
     omega = np.asarray(omega)
@@ -271,12 +216,7 @@ class KernelPlane:
 def kernel_plane(
     kernel: SpectralKernel, omega: ArrayLike, frequency_extent: float, extent: float, cells: int = 121
 ) -> KernelPlane:
-    """Compare the kernel over the plane with the mean of D cosines (Letarte et al. 2019, Eq. 3 and 5).
-
-    Parameters
-    ----------
-    omega : array of shape (D, 2)
-    """
+    """Compare the kernel with the mean of the cosines of `omega` (D, 2) (Letarte et al. 2019, Eq. 3 and 5)."""
     omega = as_points(omega, "omega", n_features=2)
     return KernelPlane(
         outside=int((np.abs(omega).max(axis=1) > frequency_extent).sum()),
@@ -289,16 +229,7 @@ def kernel_plane(
 def expected_error(kernel: SpectralKernel, points: ArrayLike, n_features: ArrayLike) -> dict[str, np.ndarray]:
     """Expected value of `approximation_error`, in closed form; see `estimate_variances`.
 
-    Parameters
-    ----------
-    points : array of shape (m, d)
-    n_features : sequence of int
-        Numbers of features E, even for the cos/sin map.
-
-    Returns
-    -------
-    dict of ndarrays of shape (len(n_features),), with keys "cos_sin" and "random_phase"
-        Roots of the mean variance over all pairs of points.
+    It is for numbers of features E, even for the cos/sin map: the root of the mean variance over all pairs of points.
     """
     E = np.array([check_count(int(e), "n_features") for e in n_features])
     points = np.asarray(points, dtype=float)

@@ -54,11 +54,8 @@ def landmark_problem(
 ) -> LandmarkProblem:
     """Choose landmarks, draw frequencies for each and compute their losses (Letarte et al. 2019, Section 4.2).
 
-    Parameters
-    ----------
-    X, y : arrays of shapes (n, d) and (n,)
-    selection : {"random", "kmeans"} or array of int
-        How landmarks are chosen, or the rows of `X` to use (then `n_landmarks` is ignored).
+    `selection` says how landmarks are chosen, "random" or "kmeans", or is the rows of `X` to use in place of
+    `n_landmarks`.
     """
     X = as_points(X, dense=True)
     y = np.asarray(y)
@@ -127,14 +124,7 @@ def landmark_view(
     extent: float,
     cells: int = 64,
 ) -> LandmarkView:
-    """Compare the kernel itself with the learned similarities (Letarte et al. 2019, Figure 1).
-
-    Parameters
-    ----------
-    X_test, y_test : arrays of shapes (m, 2) and (m,)
-    C : float
-        Of the linear SVM on the similarities.
-    """
+    """Compare the kernel itself with the learned similarities (Letarte et al. 2019, Figure 1); C is that of the SVM."""
     p = problem
     grid = cell_centres(extent, cells)
     Q = pseudo_posterior(p.loss, beta, len(p.X))
@@ -151,19 +141,7 @@ def landmark_view(
 def prior_view(
     problem: LandmarkProblem, X_test: ArrayLike, y_test: ArrayLike, C: float, extent: float, cells: int = 64
 ) -> tuple[np.ndarray, Decision]:
-    """Maps and decision of the prior in `landmark_view`; they do not depend on beta.
-
-    Parameters
-    ----------
-    X_test, y_test : arrays of shapes (m, 2) and (m,)
-    C, extent, cells
-        As for `landmark_view`.
-
-    Returns
-    -------
-    maps : ndarray of shape (L, cells, cells)
-    decision : Decision
-    """
+    """Maps (L, cells, cells) and decision of the prior in `landmark_view`; they do not depend on beta."""
     p = problem
     maps = p.kernel(p.landmarks, plane_points(cell_centres(extent, cells))).reshape(-1, cells, cells)
     return maps, _decide(lambda X: p.kernel(X, p.landmarks), p.X, p.y, X_test, y_test, C, maps)
@@ -198,14 +176,6 @@ def landmark_path(
 
     Errors equal those of `landmark_view` at each beta. The cosines do not depend on beta and are computed once. With
     probability 0.95 the bound holds for every beta and for every point as a landmark at once.
-
-    Parameters
-    ----------
-    X_test, y_test : arrays of shapes (m, 2) and (m,)
-    betas : array of shape (B,)
-        Inverse temperatures.
-    C : float
-        Of the linear SVM on the similarities.
     """
     p, n = problem, len(problem.X)
     Q = np.stack([pseudo_posterior(p.loss, beta, n) for beta in betas])  # (B, L, D)
@@ -247,15 +217,8 @@ def one_landmark(
     """What a single landmark is worth at places of the plane: the errors of a threshold on its learned similarity.
 
     A point whose similarity is above the threshold gets the landmark's class. The threshold is the lowest of those with
-    the fewest errors on the training points. The weights are those of Letarte et al. (2019), Equation 12.
-
-    Parameters
-    ----------
-    X, y, X_test, y_test : arrays of shapes (n, 2), (n,), (m, 2) and (m,)
-        Labels are -1 and 1.
-    places : array of shape (P, 2)
-    omega : array of shape (D, 2)
-        Frequencies, the same at every place.
+    the fewest errors on the training points. The weights are those of Letarte et al. (2019), Equation 12, on
+    frequencies `omega` (D, 2) that are the same at all `places` (P, 2). Labels are -1 and 1.
     """
     X, X_test, places, omega = (as_points(points, dense=True) for points in (X, X_test, places, omega))
     y = np.asarray(y)

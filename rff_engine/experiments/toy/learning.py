@@ -89,32 +89,17 @@ class FrequencyPlane:
 def frequency_plane(
     X: ArrayLike, y: ArrayLike, kernel: SpectralKernel, extent: float, cells: int = 121
 ) -> FrequencyPlane:
-    """Prior density and alignment loss of each frequency on a grid (Letarte et al. 2019, Prop. 8).
-
-    Parameters
-    ----------
-    X, y : arrays of shapes (n, 2) and (n,)
-    """
+    """Prior density and alignment loss of points (n, 2) at frequencies on a grid (Letarte et al. 2019, Prop. 8)."""
     grid = cell_centres(extent, cells)
     prior = kernel.spectral_density(plane_points(grid)).reshape(cells, cells)
     return FrequencyPlane(grid, prior, alignment_loss_plane(X, y, grid, grid), len(X))
 
 
 def plane_posterior(plane: FrequencyPlane, beta: float) -> np.ndarray:
-    """The pseudo-posterior as a density on the frequency plane, p(omega) exp(-beta sqrt(n) loss) / Z.
+    """The pseudo-posterior as a density on the frequency plane (G, G), p(omega) exp(-beta sqrt(n) loss) / Z.
 
     It is the limit of the pseudo-posterior on candidates drawn from p (Letarte et al. 2019, Eq. 19) as their number
-    grows, restricted to the square.
-
-    Parameters
-    ----------
-    beta : float
-        Inverse temperature, at least 0.
-
-    Returns
-    -------
-    ndarray of shape (G, G)
-        Its integral over the square is 1.
+    grows, restricted to the square, over which its integral is 1.
     """
     t = check_nonnegative(beta, "beta") * np.sqrt(plane.n)
     with np.errstate(divide="ignore"):  # a density may underflow to 0; its logarithm -inf is then correct
@@ -138,14 +123,7 @@ class Candidates:
 def draw_candidates(
     X: ArrayLike, y: ArrayLike, kernel: SpectralKernel, n_candidates: int, random_state: RandomState = None
 ) -> Candidates:
-    """Draw candidate frequencies and compute their alignment losses (Letarte et al. 2019, Section 5.4).
-
-    Parameters
-    ----------
-    X, y : arrays of shapes (n, d) and (n,)
-    n_candidates : int
-        N.
-    """
+    """Draw candidate frequencies and compute their alignment losses (Letarte et al. 2019, Section 5.4)."""
     X = as_points(X)
     omega = kernel.sample_frequencies(n_candidates, X.shape[1], random_state)
     return Candidates(omega, alignment_loss(X, y, omega), X.shape[0])
@@ -164,14 +142,7 @@ class WeightSummary:
 
 
 def weight_summary(Q: ArrayLike, mu: float) -> WeightSummary:
-    """Divergences of Q from the prior and its effective number of frequencies.
-
-    Parameters
-    ----------
-    Q : array of shape (N,)
-    mu : float
-        Order of the divergence D_mu, above 1.
-    """
+    """Divergences of Q (N,) from the prior, one of order mu > 1, and its effective number of frequencies."""
     Q = np.asarray(Q)
     return WeightSummary(float(kl_divergence(Q)), float(power_divergence(Q, mu)), float(1 / (Q**2).sum()))
 
@@ -188,13 +159,7 @@ class PosteriorPath:
 
 
 def posterior_path(candidates: Candidates, betas: ArrayLike) -> PosteriorPath:
-    """Divergence and bound of the pseudo-posterior at every beta (Letarte et al. 2019, Eq. 19).
-
-    Parameters
-    ----------
-    betas : array of shape (B,)
-        Inverse temperatures.
-    """
+    """Divergence and bound of the pseudo-posterior at every beta (Letarte et al. 2019, Eq. 19)."""
     loss, n = candidates.loss, candidates.n
     Q = np.stack([pseudo_posterior(loss, beta, n) for beta in betas])
     kl = np.asarray(kl_divergence(Q))
@@ -215,24 +180,12 @@ def feature_error_curve(
 ) -> np.ndarray:
     """Test errors of a linear SVM on D features drawn from Q, for several D (Letarte et al. 2019, Section 5.4).
 
-    Each draw is one long sequence of frequencies, of which the first D are used: an error does not depend on the
-    other values of D. At one `random_state` all Q use the same uniform numbers, so curves of different methods, or
-    along beta, differ by their Q more than by chance.
+    Each draw is one long sequence of frequencies, of which the first D are used: an error does not depend on the other
+    values of D. At one `random_state` all Q use the same uniform numbers, so curves of different methods, or along
+    beta, differ by their Q more than by chance.
 
-    Parameters
-    ----------
-    X, y, X_test, y_test : arrays
-        Training and test points and their labels.
-    candidates : array of shape (N, d)
-        Frequencies.
-    Q : array of shape (N,) or (B, N)
-        Weights on the candidates; they are drawn with replacement.
-    D_values : sequence of int
-        Numbers of frequencies, in any order.
-
-    Returns
-    -------
-    ndarray of shape (len(D_values), n_draws) or (B, len(D_values), n_draws)
+    Weights `Q` on the candidates (N, d) have the shape (N,) or (B, N), and the errors (len(D_values), n_draws) or (B,
+    len(D_values), n_draws).
     """
     rng = as_rng(random_state)
     candidates = np.asarray(candidates)
@@ -282,14 +235,7 @@ def _errors_of_draws(waves, y, test_waves, y_test, sampled, C: float) -> np.ndar
 def mean_and_margin(values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Mean over the last axis, and half the width of its 95 % confidence interval by Student's t.
 
-    Parameters
-    ----------
-    values : array of shape (..., R)
-        R independent measurements, at least 2.
-
-    Returns
-    -------
-    mean, margin : ndarrays of shape (...)
+    There must be at least 2 measurements, which are independent.
     """
     values = np.asarray(values, dtype=float)
     R = check_count(values.shape[-1] if values.ndim else 0, "the number of measurements", low=2)

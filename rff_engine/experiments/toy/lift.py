@@ -44,16 +44,8 @@ class Lift:
 def lifted_circles(X: ArrayLike, y: ArrayLike, X_fresh: ArrayLike, y_fresh: ArrayLike) -> Lift:
     """Lift two classes by three cosines and separate them by a plane, and by a line without the lift.
 
-    Both are linear SVMs. The unit of length is the median radius of the outer class.
-
-    Parameters
-    ----------
-    X : array of shape (n, 2)
-        Points around 0.
-    y : array of shape (n,)
-        -1 or 1.
-    X_fresh, y_fresh : arrays of shapes (m, 2) and (m,)
-        Points of the same distribution, for the risk.
+    Both are linear SVMs. The unit of length is the median radius of the outer class. X (n, 2) are points around 0 with
+    labels -1 and 1; X_fresh are others of the same distribution, for the risk.
     """
     X = as_points(X, n_features=2, dense=True)
     X_fresh = as_points(X_fresh, n_features=2, dense=True)

@@ -46,14 +46,7 @@ class LineFit:
 def line_fit(kernel: SpectralKernel, r: int, decay: float, seed: int, n: int = 40) -> LineFit:
     """Kernel ridge regression of a noisy curve, as a sum over its points, and its approximations by features.
 
-    Parameters
-    ----------
-    r : int
-        Frequencies, and landmarks (at most n).
-    decay : float
-        lambda of all three.
-    n : int
-        Training points, drawn uniformly from [-3, 3].
+    The n training points are uniform on [-3, 3]. There are r frequencies, and at most n landmarks; `decay` is lambda.
     """
     rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(-3, 3, check_count(n, "n", low=2)))[:, None]
@@ -89,16 +82,8 @@ def kernel_and_feature_errors(
     """Errors on held-out rows of kernel ridge regression and of ridge regression on r features.
 
     Half of the rows train, a quarter chooses lambda for each method, and a quarter tests. A regression's error is the
-    root mean square in standard deviations of the target. A classification regresses on -1 and 1, one class against
-    the others if there are more than two; its error is the fraction of wrong classes.
-
-    Parameters
-    ----------
-    X : array of shape (N, d)
-        Rows in random order.
-    y : array of shape (N,)
-    task : {"regression", "classification"}
-    r_values : sequence of R ints
+    root mean square in standard deviations of the target. A classification regresses on -1 and 1, one class against the
+    others if there are more than two; its error is the fraction of wrong classes. Rows X (N, d) are in random order.
     """
     targets, error = _as_regression(y, task)
     parts = np.split(np.arange(len(X)), [len(X) // 2, 3 * len(X) // 4])
@@ -184,13 +169,7 @@ def seconds_against_n(
     """Measure how the times of kernel ridge regression and of ridge regression on r features grow with n.
 
     Kernel ridge regression costs O(n^2 (d + n)), ridge regression O(n r (d + r)) for random features and for Nyström's,
-    at n much larger than r.
-
-    Parameters
-    ----------
-    X : array of shape (N, d)
-        Rows, which are drawn with replacement and moved a little.
-    n_values : sequence of P ints
+    at n much larger than r. Rows of X (N, d) are drawn with replacement and moved a little.
     """
     rng = np.random.default_rng(seed)
     largest = max(check_count(n, "n_values") for n in n_values)
