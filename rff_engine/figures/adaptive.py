@@ -56,12 +56,7 @@ _ERROR_TEXTS = tuple(f"{tick:g}" for tick in _ERROR_TICKS)
 def inputs_and_grid(
     X: ArrayLike, landmarks: ArrayLike, data_extent: float, grid: GridWeights, frequency_extent: float
 ) -> go.Figure:
-    """Points with their landmarks, and the weights of the prior and those fitted to the points on a frequency grid.
-
-    Parameters
-    ----------
-    X, landmarks : arrays of shapes (n, 2) and (m, 2)
-    """
+    """Points (n, 2) with landmarks, and the weights of the prior and those fitted to the points on a frequency grid."""
     fig = square_panels(
         [
             f"<b>points</b>, {len(X)}<br><span style='color:{_LANDMARK}'>●</span> {len(landmarks)} landmarks<br> ",
@@ -90,10 +85,7 @@ def _dots(points, marker) -> dict:
 def descent_player(descent: Descent, frequency_extent: float) -> go.Figure:
     """Animation of the frequencies in the plane and of the errors, with play buttons and a slider.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        One frame for each kept step, named after it, with the moving traces only.
+    It has a frame for each kept step, named after it, with the moving traces only.
     """
     fig = Sheet(columns=2, gap=(0.1, 0))
     trail, dots, marks = _moving(descent, 0)
@@ -234,10 +226,7 @@ def _controls(fig: Sheet, descent) -> None:
 def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.Figure:
     """Prior and importance densities on the line through 0, and the ratio of the best one to the prior.
 
-    Parameters
-    ----------
-    plane : experiments.toy.adaptive.ImportancePlane
-        With an odd number of cells: the frequency 0 is in the middle.
+    The plane has an odd number of cells, so that the frequency 0 is in the middle.
     """
     fig = Sheet(columns=2, widths=(0.6, 0.4), gap=(0.12, 0))
     middle = len(plane.grid) // 2
@@ -263,16 +252,8 @@ def landmark_errors(
 ) -> go.Figure:
     """Error over all points against the number of landmarks: means over draws, bands from best to worst.
 
-    Parameters
-    ----------
-    counts : sequence of P ints
-        Numbers of landmarks.
-    errors : dict of arrays of shape (P, draws)
-        Relative errors by landmark selection.
-    r : int
-        Number of frequencies, marked on the axis.
-    drawn_error : float
-        Error of frequencies drawn from the prior.
+    The `errors` (P, draws) are by landmark selection; `drawn_error` is that of the `r` frequencies as drawn from the
+    prior.
     """
     counts = np.asarray(counts)
     fig = Sheet()
@@ -295,15 +276,8 @@ def landmark_errors(
 def loss_gaps(gaps: Mapping[str, LossGaps]) -> go.Figure:
     """How far the loss on landmarks is from that on all points, against their number, and what is proved.
 
-    Parameters
-    ----------
-    gaps : dict of experiments.toy.adaptive.LossGaps
-        By the number of frequencies r.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        A panel for landmarks drawn with replacement and one for centroids; logarithmic axes.
+    The `gaps` are by the number of frequencies r. A panel is for landmarks drawn with replacement and one for
+    centroids.
     """
     fig = Sheet(columns=2, gap=(0.1, 0))
     kinds = (("", "largest", 2.4, 0), ("_fitted", "fitted", 1.2, 1), ("_bound", "Proposition", 2.4, 2))

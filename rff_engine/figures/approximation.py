@@ -42,12 +42,7 @@ def errors_against_frequencies(
 ) -> go.Figure:
     """Relative error of the kernel matrix against the number of frequencies, on logarithmic axes.
 
-    Parameters
-    ----------
-    r_values : dict of sequences of R ints
-        By method.
-    errors : dict of arrays of shape (R, n_draws)
-        By method. Lines are means over draws, bands reach from the smallest to the largest.
+    Numbers and `errors` (R, n_draws) are by method. Lines are means over draws, bands from the smallest to the largest.
     """
     fig = Sheet()
     fig.add_vline(x=chosen, name="r", line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
@@ -72,10 +67,7 @@ def two_sets_of_frequencies(
 ) -> go.Figure:
     """Frequencies of two methods in the plane side by side, or landmarks of a method without frequencies.
 
-    Parameters
-    ----------
-    views : pair of experiments.toy.approximation.MethodView or None
-        None for a method that does not support the kernel, which its panel states.
+    A view is None for a method that does not support the kernel, which its panel states.
     """
     waves = [view is None or view.frequencies is not None for view in views]
     fig = square_panels(
@@ -158,12 +150,7 @@ def error_maps(
 ) -> go.Figure:
     """Errors of two methods for the kernel between the centre and every point of a plane, in the same colours.
 
-    Parameters
-    ----------
-    views : pair of experiments.toy.approximation.MethodView or None
-        See `two_sets_of_frequencies`.
-    points : array of shape (n, 2)
-        Rows of the data in the plane, relative to the centre.
+    Views are as for `two_sets_of_frequencies`; points (n, 2) are rows of the data, relative to the centre.
     """
     titles = ["" if view else f"<b>{METHOD_NAMES[method]}</b>" for method, view in zip(methods, views, strict=True)]
     fig = square_panels(titles, [extent] * 2, ["x"] * 2)

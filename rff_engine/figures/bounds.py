@@ -90,12 +90,8 @@ def bound_label(name: str, n_landmarks: int) -> str:
 def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = None) -> go.Figure:
     """All bounds against beta: those of a landmark on the left, those of the whole kernel on the right.
 
-    Parameters
-    ----------
-    beta : float
-        Where the vertical line stands.
-    chosen : str, optional
-        A bound, by its function in `rff_engine.bounds`: the others are grey. By default each has its colour.
+    A vertical line stands at `beta`. If a bound is `chosen`, by its function in `rff_engine.bounds`, the others are
+    grey.
     """
     fig = Sheet(columns=2, gap=(0.04, 0))
     fig.update_yaxes(col=2, matches="y", showticklabels=False)
@@ -130,14 +126,7 @@ def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = Non
 
 
 def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int = 430) -> go.Figure:
-    """One bound and the empirical loss against beta, with a line at the beta of a fitted estimator.
-
-    Parameters
-    ----------
-    curve : BoundCurve or BoundCurveDisplay
-    losses : array of shape (B,)
-        Empirical losses at the betas of the curve.
-    """
+    """One bound and the empirical losses (B,) against beta, with a line at the beta of a fitted estimator."""
     fig = Sheet()
     _add_bound(fig, curve, {})
     add_curve(fig, curve.betas, losses, "empirical loss", EMPIRICAL_LINE, "%{y:.3f}")
@@ -151,15 +140,7 @@ def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int 
 
 
 def bound_taken_apart(curves: BoundCurves, name: str, beta: float) -> go.Figure:
-    """The terms of one bound, stacked, against beta.
-
-    Parameters
-    ----------
-    name : str
-        The bound, by its function in `rff_engine.bounds`.
-    beta : float
-        Where the vertical line stands.
-    """
+    """The terms of the bound of a name in `rff_engine.bounds`, stacked, against beta, with a line at `beta`."""
     curve, fig = curves.bounds[name], Sheet()
     for term, values in curve.terms.items():
         fig.add_scatter(
@@ -189,15 +170,7 @@ def bound_taken_apart(curves: BoundCurves, name: str, beta: float) -> go.Figure:
 
 
 def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.Figure:
-    """Each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it.
-
-    Parameters
-    ----------
-    free, paid : BoundCurves
-        Without and with the price of choosing beta.
-    beta : float
-        The one fixed beforehand.
-    """
+    """Each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it."""
     names = list(free.bounds)
     rows = [BOUND_NAMES[name] for name in names]
     fixed = [free.bounds[name].at(beta) for name in names]
@@ -259,13 +232,7 @@ def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int) -> go.Figure:
 
 
 def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: float) -> go.Figure:
-    """How often a bound fails for at least one of n_L landmarks, against n_L.
-
-    Parameters
-    ----------
-    epsilon : float
-        The allowed probability of failure.
-    """
+    """How often a bound fails for at least one of n_L landmarks, against n_L; `epsilon` is allowed."""
     fig, theorem = Sheet(), BOUNDS["landmark_kl"]
     for values, name, line in (
         (union.failures_together, theorem.name, {"color": theorem.colour, "width": 2.5}),

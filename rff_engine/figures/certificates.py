@@ -74,15 +74,7 @@ def ledger(certificate: Certificate) -> go.Figure:
 
 
 def arms(bounds: Mapping[str, float], error: float) -> go.Figure:
-    """The bounds that hold at once as bars, the smallest in colour, and the error on fresh points as a line.
-
-    Parameters
-    ----------
-    bounds : mapping
-        Bounds by their arms, "test set" and "posterior".
-    error : float
-        Of the classifier, on fresh points.
-    """
+    """The bounds that hold at once as bars, by arm, the smallest in colour, and the error on fresh points as a line."""
     fig = Sheet()
     least = min(bounds.values())
     for arm, bound in bounds.items():
@@ -111,14 +103,7 @@ def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: 
 
 
 def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float) -> go.Figure:
-    """The share of votes over the plane, with the points.
-
-    Parameters
-    ----------
-    votes : array of shape (G, G)
-        From -1, all for the class -1, to 1.
-    X, y : arrays of shapes (n, 2) and (n,)
-    """
+    """The share of votes (G, G) over the plane, from -1, all for the class -1, to 1, with the points (n, 2)."""
     fig = square_panels([""], [extent], ["x"])
     title = "votes for the class +1, less those for −1"
     add_map(fig, 1, votes, extent, "votes", title=title, scale=DECISION_SCALE, limits=(-1, 1))
@@ -127,13 +112,7 @@ def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float) -> g
 
 
 def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Certificate]], chosen: int) -> go.Figure:
-    """Certified risks, test errors and test-set bounds against the number of frequencies.
-
-    Parameters
-    ----------
-    curves : dict of sequences of experiments.toy.certificates.Certificate
-        One for each D, by method.
-    """
+    """Certified risks, test errors and test-set bounds against D; a curve has a certificate for each D."""
     fig = Sheet(columns=2, gap=(0.1, 0))
     panels = {"certified risk": "risk_bound", "test error": "test_error"}
     ticks, hover = list(D_values), "D = %{x}: %{y:.3g} %"
@@ -164,13 +143,7 @@ def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Cer
 
 
 def bound_against_rows(certificate: PosteriorCertificate, rows: Sequence[int], target: float) -> go.Figure:
-    """The bound against the number of rows that it is computed on, all else the same.
-
-    Parameters
-    ----------
-    target : float
-        The risk to mark.
-    """
+    """The bound against the rows that it is computed on, all else the same, with a mark at the risk `target`."""
     fig = Sheet()
     risks = 100 * certificate.bound_with_rows(rows)
     line = {"color": TOTAL_COLOUR, "width": 3}
@@ -218,13 +191,7 @@ def blocks_and_test_set(blocks: CertifiedBlocks) -> go.Figure:
 
 
 def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float) -> go.Figure:
-    """How often the best of several guesses is certified to be better than guessing.
-
-    Parameters
-    ----------
-    epsilon : float
-        Failures that are allowed.
-    """
+    """How often the best of several guesses is certified to be better than guessing; `epsilon` is allowed."""
     fig = Sheet()
     lines = {
         "test set used for all": (peeking.test_set, ERROR_COLOUR, "dash"),

@@ -30,17 +30,10 @@ def landmark_side(
     columns: int = 1,
     width: int = _WIDTH,
 ) -> go.Figure:
-    """A decision map, and the similarity maps of its landmarks beside it in two rows.
+    """A decision map (G, G), and the similarity maps (L, G, G) of its landmarks beside it in two rows.
 
     Parameters
     ----------
-    maps : array of shape (L, G, G)
-        Similarities in [-1, 1], in the order of the landmarks.
-    decision : array of shape (G, G)
-        Decision values; 0 is the boundary.
-    landmarks : array of shape (L, 2)
-    X, y : arrays of shapes (n, 2) and (n,)
-        Labels -1 and 1.
     columns : int
         The fewest maps in a row that there is space for, so that the tiles of two figures have one size.
     width : int
@@ -70,15 +63,7 @@ def landmark_side(
 
 
 def kernel_side(maps: Mapping[str, ArrayLike], *, width: int = _WIDTH) -> go.Figure:
-    """Kernels over the plane of differences, side by side.
-
-    Parameters
-    ----------
-    maps : dict of arrays of shape (G, G)
-        Kernels in [-1, 1] by the titles above them.
-    width : int
-        Width in pixels for which the height is made.
-    """
+    """Kernels (G, G) over the plane of differences, by the titles above them, for a width in pixels."""
     left = np.arange(len(maps)) * (1 + GAP)
     fig = Sheet()
     add_tiles(fig, np.stack(list(maps.values()))[None], left, np.zeros(1), "coloraxis", "kernel")

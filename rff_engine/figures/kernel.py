@@ -129,13 +129,7 @@ def approximation_error(
 ) -> go.Figure:
     """Error of the approximated kernel against the number of features, on logarithmic axes.
 
-    Parameters
-    ----------
-    n_features : array of shape (P,)
-    measured, expected : dicts of arrays of shape (P,)
-        Root mean square errors, with keys "cos_sin" and "random_phase".
-    current : int
-        Position of the number of features to mark.
+    The errors (P,) have the keys "cos_sin" and "random_phase"; `current` is the position of the number to mark.
     """
     n_features = np.asarray(n_features)
     fig = Sheet()
@@ -169,12 +163,7 @@ def approximation_error(
 
 
 def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_extent: float, extent: float) -> go.Figure:
-    """Sampled frequencies over the spectral density, and the kernel, over the plane.
-
-    Parameters
-    ----------
-    omega : array of shape (D, 2)
-    """
+    """Sampled frequencies (D, 2) over the spectral density, and the kernel, over the plane."""
     fig = square_panels([""] * 2, [frequency_extent, extent], ["ω", "δ"])
     look = {"title": "<b>density</b>, share of its maximum", "scale": SEQUENTIAL_SCALE, "limits": (0, 1)}
     add_map(fig, 1, plane.density / plane.density.max(), frequency_extent, "density / its maximum", **look)

@@ -47,20 +47,10 @@ def similarity_mosaic(
     row_names: Sequence[str],
     upright: bool = False,
 ) -> go.Figure:
-    """Similarity maps of all landmarks, one row for each method.
+    """Similarity maps of all landmarks, (R, L, G, G), one row for each of R methods.
 
-    Parameters
-    ----------
-    extent : float
-        Half the side of the square that a tile shows; maps are evaluated at the centres of its cells.
-    rows : array of shape (R, L, G, G)
-        Similarities in [-1, 1].
-    landmarks : array of shape (L, 2)
-    X, y : arrays of shapes (n, 2) and (n,)
-        Labels -1 and 1; the first hundred points are shown on every map.
-    row_names : sequence of R strings
-    upright : bool
-        Whether methods are columns and landmarks rows, for a narrow screen.
+    Maps are evaluated at the centres of the cells. The first hundred points (n, 2) are shown on every map; their labels
+    are -1 and 1. If `upright`, for a narrow screen, methods are columns and landmarks rows.
     """
     tiles = np.swapaxes(rows, 0, 1) if upright else rows
     left, bottom = (np.arange(count) * (1 + GAP) for count in (tiles.shape[1], tiles.shape[0]))
@@ -115,18 +105,9 @@ def decision_maps(
     titles: Sequence[str],
     upright: bool = False,
 ) -> go.Figure:
-    """Decision values over the plane, side by side, with the points and the boundary.
+    """Decision values (C, G, G) over the plane, side by side, with the points and the boundary, where they are 0.
 
-    Parameters
-    ----------
-    decisions : array of shape (C, G, G)
-        Decision values; 0 is the boundary.
-    landmarks : array of shape (L, 2)
-    X, y : arrays of shapes (n, 2) and (n,)
-        Labels -1 and 1.
-    titles : sequence of C strings
-    upright : bool
-        Whether the maps stand one below the other, for a narrow screen.
+    If `upright`, the maps stand one below the other, for a narrow screen.
     """
     C, step = len(decisions), 1 + GAP + _TITLE_GAP
     left, bottom = (np.zeros(1), -np.arange(C) * step) if upright else (np.arange(C) * (1 + GAP), np.zeros(1))
@@ -168,15 +149,8 @@ def points_and_landmarks(
 ) -> go.Figure:
     """The training points, to click on, with the landmarks as numbered stars.
 
-    The customdata of a mark is its row of `X`. Points under a star cannot be clicked.
-
-    Parameters
-    ----------
-    X, y : arrays of shapes (n, 2) and (n,)
-        Labels -1 and 1.
-    landmarks : array of shape (L, 2)
-    rows : sequence of L int, or None
-        Row numbers of the landmarks in `X`; ``None`` for centroids, whose stars cannot be clicked.
+    The customdata of a mark is its row of `X`; `rows` has those of the landmarks. Points under a star cannot be
+    clicked, nor can the stars of centroids, which have no rows.
     """
     X = np.asarray(X)
     y = np.asarray(y)
@@ -218,14 +192,7 @@ def points_and_landmarks(
 
 
 def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int = 260) -> go.Figure:
-    """Heatmap of each landmark's weights on its frequencies (landmarks x frequencies).
-
-    Parameters
-    ----------
-    Q : array of shape (L, D)
-    order : array of shape (L, D), optional
-        Keys that sort each row in increasing order; ``None`` keeps the order of painting.
-    """
+    """Heatmap of each landmark's weights (L, D) on its frequencies, in increasing `order` of keys, if given."""
     Q = np.asarray(Q)
     L, D = Q.shape
     shown = Q if order is None else np.take_along_axis(Q, np.argsort(order, axis=1, kind="stable"), axis=1)
@@ -256,16 +223,9 @@ def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int 
 def errors_by_place(
     errors: ArrayLike, extent: float, marks: Mapping[str, ArrayLike], place: Sequence[float]
 ) -> go.Figure:
-    """The error of a single landmark at every place, bright where it is low, and landmarks of several methods.
+    """The error (G, G) of one landmark at every place, bright where it is low, and landmarks of several methods.
 
-    Parameters
-    ----------
-    errors : array of shape (G, G)
-        At the centres of the cells of the square.
-    marks : mapping of str to arrays of shape (L, 2)
-        Landmarks by their method.
-    place : sequence of 2 floats
-        Of the landmark that is shown as a star.
+    The `marks` (L, 2) are by method; a star stands at `place`.
     """
     fig = square_panels([""], [extent], ["x"])
     look = {"title": "<b>error of one landmark, by its place</b>", "scale": f"{SEQUENTIAL_SCALE}_r", "limits": (0, 0.5)}

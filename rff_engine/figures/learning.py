@@ -36,12 +36,9 @@ MOST_LIGHT_DOTS = 1000
 def frequency_planes(
     extent: float, prior: ArrayLike, loss: ArrayLike, posterior: ArrayLike, *, height: int = 420
 ) -> go.Figure:
-    """Prior density, alignment loss and pseudo-posterior density over the frequency plane.
+    """Prior density, alignment loss and pseudo-posterior density over the frequency plane, (G, G) each.
 
-    Parameters
-    ----------
-    prior, loss, posterior : arrays of shape (G, G)
-        Each has its own colour scale: densities from 0, losses from the smallest.
+    Each has its own colour scale: densities from 0, losses from the smallest.
     """
     fig = square_panels([""] * 3, [extent] * 3, ["ω"] * 3)
     losses = float(np.min(loss)), float(np.max(loss))
@@ -67,17 +64,9 @@ def weighted_candidates(
     titles: Mapping[str, str],
     frequency_extent: float,
 ) -> go.Figure:
-    """The data, and the candidates in the frequency plane by their weights, one panel for each method.
+    """The data, and the candidates (N, 2) in the frequency plane by their weights (N,), a panel for each method.
 
-    Parameters
-    ----------
-    X, y : arrays of shapes (n, 2) and (n,)
-        Labels -1 and 1.
-    omega : array of shape (N, 2)
-    weights : dict of arrays of shape (N,)
-        By method; in each panel the area of a dot is proportional to its weight.
-    titles : dict of strings
-        By method.
+    In each panel the area of a dot is proportional to its weight.
     """
     methods = list(weights)
     P = 1 + len(methods)
@@ -123,12 +112,9 @@ def _add_weighted_dots(fig, panel, omega, Q, colour, extent) -> None:
 
 
 def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go.Figure:
-    """Weights of the candidates from largest to smallest, as multiples of the prior's, on logarithmic axes.
+    """Weights (N,) of the candidates from largest to smallest, as multiples of the prior's, on logarithmic axes.
 
-    Parameters
-    ----------
-    weights : dict of arrays of shape (N,)
-        By method, "rff" among them for the prior.
+    They are by method, "rff" among them for the prior.
     """
     fig = Sheet()
     lowest = 1e-4
@@ -149,13 +135,7 @@ def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go
 
 
 def kernel_maps(maps: Mapping[str, ArrayLike], extent: float) -> go.Figure:
-    """Kernels over the plane of differences, side by side.
-
-    Parameters
-    ----------
-    maps : dict of arrays of shape (G, G)
-        By method; "rff" stands for the prior kernel.
-    """
+    """Kernels (G, G) over the plane of differences, side by side, by method; "rff" stands for the prior kernel."""
     P = len(maps)
     fig = square_panels([""] * P, [extent] * P, ["δ"] * P)
     for panel, (method, values) in enumerate(maps.items(), start=1):
@@ -175,15 +155,7 @@ def error_curves(
 ) -> go.Figure:
     """Test error against the number of frequencies, one line for each method, with the interval of its mean.
 
-    Parameters
-    ----------
-    D_values : sequence of P ints
-    curves : dict of pairs of arrays of shape (P,)
-        By method: means and half-widths of their intervals.
-    at_chosen : dict of pairs of floats
-        By method: mean and half-width there.
-    error_name : str
-        Title of the axis of errors.
+    Curves are means and half-widths of their intervals, (P,) each, and `at_chosen` has those at the D that is marked.
     """
     D_values = np.asarray(D_values)
     fig = Sheet()

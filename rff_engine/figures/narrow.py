@@ -38,17 +38,9 @@ class _Panel:
 
 
 def stack(fig: go.Figure) -> go.Figure:
-    """Put the panels of a figure one below the other, and its legend above in as many rows as it needs.
+    """Put the panels of a figure one below the other, and its legend above in as many rows as it needs; return it.
 
-    Parameters
-    ----------
-    fig : plotly.graph_objects.Figure
-        Is changed. Titles and colour bars go with the panel that they stand above.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The same figure.
+    Titles and colour bars go with the panel that they stand above.
     """
     layout = fig.layout.to_plotly_json()
     panels = _panels(layout)

@@ -16,14 +16,7 @@ from .style import CLASS_COLOURS, CLASS_SYMBOLS, add_note, finish, fixed_margin,
 def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Sequence[str]) -> Sheet:
     """A row of empty square panels, each with its own pair of axes around 0.
 
-    Parameters
-    ----------
-    titles : sequence of P strings
-        Titles above the panels; an empty one leaves space for a colour bar of `panel_scale`.
-    extents : sequence of P floats
-        Half the sides of the squares.
-    variables : sequence of P strings
-        Variable of both axes, one letter.
+    An empty title leaves space for the colour bar of `add_map`; a variable, one letter, is that of both axes.
     """
     P = len(extents)
     fig = Sheet(columns=P, gap=(0.22 / P, 0))
@@ -85,14 +78,7 @@ def add_map(
 ) -> None:
     """Show `values` (V, U), known at the centres of equal cells of [-extent, extent]^2, with a colour bar above them.
 
-    Parameters
-    ----------
-    name : str
-        What a value is, for the pointer.
-    limits : pair of floats
-        Ends of the colour scale; a third tick is in the middle.
-    **bar
-        More of the colour bar.
+    A value is called `name` under the pointer. The colour scale has the ends `limits`, and a third tick in the middle.
     """
     values = for_colours(values)
     V, U = values.shape

@@ -60,12 +60,7 @@ def fits_on_a_line(fit: LineFit) -> go.Figure:
 
 
 def errors_against_r(learned: LearningErrors, task: str, chosen: int) -> go.Figure:
-    """Test error against the number of frequencies or landmarks.
-
-    Parameters
-    ----------
-    task : {"regression", "classification"}
-    """
+    """Test error of a "regression" or "classification" against the number of frequencies or landmarks."""
     fig, factor = Sheet(), 100 if task == "classification" else 1
     for name, of_method in learned.errors.items():
         of_method = factor * _for_every_r(of_method, learned)

@@ -32,14 +32,8 @@ _SOME_ROWS = re.compile(r"from (\d+) of \d+ training rows")
 def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool = False) -> go.Figure:
     """Table 1: in each cell the printed error, that of the rerun, and mean and spread over random splits.
 
-    Parameters
-    ----------
-    table : DataFrame
-        As `letarte.table_1` gives it.
-    columns : dict
-        Titles in the figure by columns of the table, in order.
-    ties : bool
-        Whether cells show the errors of settings that tie on validation data.
+    The table is that of `letarte.table_1`; `columns` has titles by columns, in order. With `ties`, cells show the
+    errors of settings that tie on validation data.
     """
     names = list(dict.fromkeys(table["dataset"]))
     cells = table.set_index(["dataset", "column"])
@@ -62,19 +56,8 @@ def methods_beside_paper(
 ) -> go.Figure:
     """Tables 2 and 3 of Li et al. (2019): printed error and mean of the reruns, by method and data set.
 
-    Parameters
-    ----------
-    table : DataFrame
-        As `li.table` gives it, of one D.
-    datasets, methods : sequence of str
-        Columns and rows, in their order.
-    units : dict
-        Unit of the errors on each data set: "relative", "rmse" or "percent".
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        A star marks the least mean on each data set among the methods of the paper.
+    The table is that of `li.table`, of one D. Errors on a data set have the unit "relative", "rmse" or "percent". A
+    star marks the least mean on each data set among the methods of the paper.
     """
     cells = table.set_index(["dataset", "method"])
     known = {key: cells.loc[key] for key in cells.index}
@@ -227,19 +210,8 @@ def _percent(value: float) -> str:
 def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: bool = False) -> go.Figure:
     """Test error on a data set, one panel for each method: printed curve dashed, rerun solid, band of single splits.
 
-    Parameters
-    ----------
-    comparison : DataFrame
-        As `letarte.figure` gives it.
-    by : {"D", "share"}
-        Variable of the x axis.
-    ties : bool
-        Whether bars show the errors of settings that tie on validation data.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        With a panel for each method; for "share" a row for each way of choosing landmarks.
+    The comparison is that of `letarte.figure`, against "D" or "share", which has a row for each way of choosing
+    landmarks. With `ties`, bars show the errors of settings that tie on validation data.
     """
     comparison = comparison[comparison["dataset"] == dataset].sort_values(by)
     if by == "D":

@@ -22,13 +22,8 @@ _DASHES = {"random": "dot", "clustering": "solid"}
 def error_against_features(means: pd.DataFrame, all_D: Sequence[int]) -> go.Figure:
     """Test and training error against the number of frequencies D, the RBF SVM as a line.
 
-    Parameters
-    ----------
-    means : DataFrame with columns method, D, test_error, half_width, train_error, runs
-        One row for each method and D, as `report.error_by_features` gives them; errors are fractions. The method "svm"
-        has no D.
-    all_D : sequence of int
-        Every D of the protocol, so that the axis is fixed while points are added.
+    The means are those of `tables.error_by_features`. `all_D` has every D of the protocol, so that the axis is fixed
+    while points are added.
     """
     fig = Sheet()
     for method, curve in means[means["method"] != "svm"].groupby("method", sort=False):
@@ -47,13 +42,7 @@ def error_against_features(means: pd.DataFrame, all_D: Sequence[int]) -> go.Figu
 def error_against_landmarks(means: pd.DataFrame, all_shares: Sequence[float]) -> go.Figure:
     """Test and training error against the fraction of training points that are landmarks, the RBF SVM as a line.
 
-    Parameters
-    ----------
-    means : DataFrame with columns method, landmarks, share, test_error, half_width, train_error, runs
-        One row for each method, selection and share, as `report.error_by_share` gives them; shares and errors are
-        fractions. The method "svm" has no share; landmarks is "random" or "clustering".
-    all_shares : sequence of float
-        Every share of the protocol.
+    The means are those of `tables.error_by_share`. `all_shares` has every share of the protocol.
     """
     fig = Sheet()
     for (method, selection), curve in means[means["method"] != "svm"].groupby(["method", "landmarks"], sort=False):

@@ -101,18 +101,8 @@ def compared(
 def chosen_by_validation(reruns: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The row that validation chooses for each number, split and repeat, and the test errors of those that tie with it.
 
-    Parameters
-    ----------
-    reruns : DataFrame
-        Result rows, with the columns `by`, in the order of `tables.to_frame`: of equal validation errors the first is
-        chosen.
-    by : list of str
-        Columns that identify a number of the paper.
-
-    Returns
-    -------
-    DataFrame with columns `by`, split, repeat, test_error, train_error, note, tied_low, tied_high
-        One row for each number, split and repeat.
+    Rows are in the order of `tables.to_frame`: of equal validation errors the first is chosen. The columns are `by`,
+    which identify a number of the paper, split, repeat, test_error, train_error, note, tied_low and tied_high.
     """
     one = [*by, "split", "repeat"]
     fewest = reruns.groupby(one, dropna=False)["valid_error"].transform("min")
@@ -172,13 +162,7 @@ class Judgement:
 
 
 def judgement(comparison: pd.DataFrame) -> Judgement:
-    """Counts of a comparison.
-
-    Parameters
-    ----------
-    comparison : DataFrame
-        As `compared` gives it, or `with_causes`.
-    """
+    """Counts of a comparison of `compared` or `with_causes`."""
     outside = comparison["agreement"].isin(OUTSIDE)
     judged = outside | comparison["agreement"].isin(AGREEMENTS[2:4])
     causes = comparison.loc[outside, "cause"].dropna().value_counts() if "cause" in comparison else {}
@@ -193,19 +177,11 @@ def judgement(comparison: pd.DataFrame) -> Judgement:
 
 
 def summary(comparison: pd.DataFrame) -> str:
-    """A comparison as text of at most 120 columns, one line for each number.
+    """A comparison of `with_causes` as text of at most 120 columns, one line for each number.
 
-    Parameters
-    ----------
-    comparison : DataFrame
-        As `with_causes` gives it.
-
-    Returns
-    -------
-    str
-        What identifies a number, and the paper's; the first rerun on its split; the range of the draws there; mean
-        and standard deviation of the random splits; where the paper's number lies, and why. Columns without an entry
-        are left out, and so is what a number lacks.
+    A line has what identifies a number, and the paper's; the first rerun on its split; the range of the draws there;
+    mean and standard deviation of the random splits; where the paper's number lies, and why. Columns without an entry
+    are left out, and so is what a number lacks.
     """
     cells = comparison.loc[:, :"published"].rename(columns={"column": "method", "published": "rerun"})
     cells["method"] = cells["method"].str.removesuffix("_landmarks")
@@ -236,13 +212,7 @@ def _mean_of(mean: float, deviation: float) -> str:
 
 
 def notes(comparison: pd.DataFrame) -> list[str]:
-    """All different notes of the rows that a comparison rests on, such as rows that a choice was made on.
-
-    Parameters
-    ----------
-    comparison : DataFrame
-        As `compared` gives it.
-    """
+    """All different notes of the rows that a comparison rests on, such as rows that a choice was made on."""
     return list(dict.fromkeys(note for notes in comparison["note"] for note in notes.split("; ") if note))
 
 

@@ -174,15 +174,8 @@ def _draws(kind: type[LandmarkStudy | FeatureSweep], name: str, asked: dict) -> 
 def table_1(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Table 1 and its reruns: 10 % of the training rows as landmarks, chosen by clustering.
 
-    Parameters
-    ----------
-    rows : iterable of dict, or DataFrame
-        Of landmark studies, on the published split and on random ones.
-
-    Returns
-    -------
-    DataFrame with columns dataset, column, and those of `compared` and `with_causes`
-        `column` is one of `COLUMNS_OF_TABLE_1`.
+    Rows are of landmark studies, on the published split and on random ones. The columns are dataset, column, which is
+    one of `COLUMNS_OF_TABLE_1`, and those of `compared` and `with_causes`.
     """
     # Several runs may have the same baseline; one on all rows, without a note, comes before one chosen on some.
     frame = to_frame(to_frame(rows).sort_values("note", key=lambda notes: notes != "", kind="stable"))
@@ -208,11 +201,8 @@ def table_1(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
 def svm_grid() -> pd.DataFrame:
     """Numbers of errors of adult's RBF SVM on all training rows, over the paper's grid of C and gamma.
 
-    Returns
-    -------
-    DataFrame with columns gamma, C, steps, support_vectors, train, valid, test, seconds
-        Errors on 26048, 6513 and 16281 rows, for 99 pairs of 100. Where no dual coefficient reaches C, larger C have
-        the same numbers.
+    They are errors on 26048, 6513 and 16281 rows, for 99 pairs of 100, with steps, support vectors and seconds. Where
+    no dual coefficient reaches C, larger C have the same numbers.
     """
     return pd.read_csv(_REFERENCE / "adult_svm_grid.csv")
 
@@ -220,22 +210,9 @@ def svm_grid() -> pd.DataFrame:
 def figure(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Figures 2 and 6, or 3 and 5, and their reruns.
 
-    Parameters
-    ----------
-    target : str
-        "figure2", "figure3", "figure5" or "figure6".
-    rows : iterable of dict, or DataFrame
-        Of landmark studies, or of feature sweeps, on the published split and on random ones.
-
-    Returns
-    -------
-    DataFrame with columns dataset, method, landmarks and share, or D, and those of `compared` and `with_causes`
-        The paper's numbers were measured off its images, to 0.0005 in Figures 2 and 6, and to 0.002 in 3 and 5.
-
-    Raises
-    ------
-    ValueError
-        If the target is not a figure.
+    Rows are of landmark studies, or of feature sweeps, on the published split and on random ones. The columns are
+    dataset, method, landmarks and share, or D, and those of `compared` and `with_causes`. The paper's numbers were
+    measured off its images, to 0.0005 in Figures 2 and 6, and to 0.002 in 3 and 5.
     """
     check_choice(target, "target", _FIGURE_TARGETS)
     file, by, reading = _FIGURES[TARGETS[target]]

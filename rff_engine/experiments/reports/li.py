@@ -117,19 +117,7 @@ class Cause:
 
 
 def specs(target: str, datasets: Sequence[str] = DATASETS) -> list[RunSpec]:
-    """The runs behind a table, one for each data set.
-
-    Parameters
-    ----------
-    target : {"li-table2", "li-table3"}
-    datasets : sequence of str
-        Of the paper's six, `DATASETS`.
-
-    Raises
-    ------
-    ValueError
-        If the target, or a data set, is none of the paper's.
-    """
+    """The runs behind "li-table2" or "li-table3", one for each of the paper's six data sets that are asked for."""
     kind, runs = TARGETS[check_choice(target, "target", tuple(TARGETS))], []
     for name in datasets:
         check_choice(name, "dataset", DATASETS)
@@ -147,12 +135,7 @@ def _reduced(target: str, dataset: str) -> dict:
 
 
 def causes(target: str, datasets: Sequence[str] = DATASETS) -> list[Cause]:
-    """The runs that show why numbers of a table are outside.
-
-    Parameters
-    ----------
-    target : {"li-table2", "li-table3"}
-    """
+    """The runs that show why numbers of a table are outside."""
     kind = TARGETS[check_choice(target, "target", tuple(TARGETS))]
     shown = []
     for name, methods, shown_on, sizes, repeats in _CAUSES[target]:
@@ -177,25 +160,12 @@ def units(target: str) -> dict[str, str]:
 
 
 def table(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
-    """A table of the paper and its reruns.
+    """A table of the paper and its reruns, from rows of the runs of `specs` and `causes`.
 
-    Parameters
-    ----------
-    target : {"li-table2", "li-table3"}
-    rows : iterable of dict, or DataFrame
-        Of the runs of `specs` and `causes`.
-
-    Returns
-    -------
-    DataFrame with columns dataset, D, method, and those of `comparison.compared` and `comparison.with_causes`
-        D is r. Errors of Table 2 are relative, on the training rows; those of Table 3 are root mean squares on
-        `REGRESSIONS`, else fractions, on test rows, with beta or rho chosen by cross-validation. For methods that are
-        not in the paper its number is missing.
-
-    Raises
-    ------
-    ValueError
-        If the target is none of the paper's.
+    The columns are dataset, D, which is r, method, and those of `comparison.compared` and `comparison.with_causes`.
+    Errors of Table 2 are relative, on the training rows; those of Table 3 are root mean squares on `REGRESSIONS`, else
+    fractions, on test rows, with beta or rho chosen by cross-validation. For methods that are not in the paper its
+    number is missing.
     """
     check_choice(target, "target", tuple(TARGETS))
     number = target.removeprefix("li-table")

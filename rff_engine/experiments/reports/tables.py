@@ -20,18 +20,10 @@ _UNITS = ("dataset", "split", "repeat", "method", "landmarks", "share", "D")
 
 
 def to_frame(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
-    """Rows as a DataFrame with the columns of a result, sorted by their settings.
+    """Rows as a DataFrame with the 17 columns of a result, sorted by their settings; a ValueError if one is lacking.
 
-    Returns
-    -------
-    DataFrame of shape (n_rows, 17)
-        D is a nullable integer; what does not apply is missing. In the order of data set, split, repeat, method,
-        landmarks, share, D, beta, rho.
-
-    Raises
-    ------
-    ValueError
-        If a row lacks a column.
+    The order is that of data set, split, repeat, method, landmarks, share, D, beta, rho. D is a nullable integer; what
+    does not apply is missing.
     """
     frame = pd.DataFrame(rows if isinstance(rows, pd.DataFrame) else list(rows))
     if frame.empty:
@@ -54,24 +46,10 @@ def _rank(values: pd.Series) -> pd.Series:
 def best_by_validation(rows: Iterable[Row] | pd.DataFrame, over: tuple[str, ...] = ("beta", "rho")) -> pd.DataFrame:
     """The row with the smallest validation error of each dataset, split, repeat, method, selection, share and D.
 
-    Of equal errors the smallest D wins, then the smallest beta or rho: the first of the papers' grids,
-    whatever the order of the rows.
-
-    Parameters
-    ----------
-    over : tuple of str
-        The columns to choose over. ``("beta", "rho")`` leaves one row for each D, as in Figures 3 and 5 of Letarte et
-        al. (2019); ``("beta", "rho", "D")`` one for each method and share, as in Table 1 and Figures 2 and 6.
-
-    Returns
-    -------
-    DataFrame
-        Sorted as by `to_frame`.
-
-    Raises
-    ------
-    ValueError
-        If a row lacks a column, or `over` names one that is not a setting.
+    Of equal errors the smallest D wins, then the smallest beta or rho: the first of the papers' grids, whatever the
+    order of the rows. `over` has the columns to choose over: ``("beta", "rho")`` leaves one row for each D, as in
+    Figures 3 and 5 of Letarte et al. (2019); ``("beta", "rho", "D")`` one for each method and share, as in Table 1 and
+    Figures 2 and 6.
     """
     frame = to_frame(rows)
     for name in over:
@@ -87,16 +65,8 @@ def best_by_validation(rows: Iterable[Row] | pd.DataFrame, over: tuple[str, ...]
 def error_by_features(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Test error against the number of features, beta and rho chosen on validation (Letarte et al. 2019, Figure 5).
 
-    Parameters
-    ----------
-    rows : iterable of dict, or DataFrame
-        Of one or more runs of a `FeatureSweep`.
-
-    Returns
-    -------
-    DataFrame with columns dataset, method, D, test_error, half_width, train_error, runs
-        Means over splits and repeats; `half_width` is that of the 95 % interval of the mean test error, missing for a
-        single run. "svm" has no D.
+    Rows are of runs of a `FeatureSweep`. The columns are dataset, method, D, and those of `_mean_error`; "svm" has no
+    D.
     """
     return _mean_error(best_by_validation(rows), ["dataset", "method", "D"])
 
@@ -104,16 +74,8 @@ def error_by_features(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
 def error_by_share(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     """Test error against the share of landmarks, beta and D chosen on validation (Letarte et al. 2019, Figure 6).
 
-    Parameters
-    ----------
-    rows : iterable of dict, or DataFrame
-        Of one or more runs of a `LandmarkStudy`.
-
-    Returns
-    -------
-    DataFrame with columns dataset, method, landmarks, share, test_error, half_width, train_error, runs
-        Means over splits and repeats; `half_width` is that of the 95 % interval of the mean test error, missing for a
-        single run. "svm" has no share.
+    Rows are of runs of a `LandmarkStudy`. The columns are dataset, method, landmarks, share, and those of
+    `_mean_error`; "svm" has no share.
     """
     best = best_by_validation(rows, over=("beta", "rho", "D"))
     return _mean_error(best, ["dataset", "method", "landmarks", "share"])
@@ -125,6 +87,10 @@ def to_csv(rows: Iterable[Row] | pd.DataFrame) -> str:
 
 
 def _mean_error(best: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Means of test_error and train_error over runs, their number, and the half-width of the former's 95 % interval.
+
+    Errors are fractions; of a single run the half-width is missing.
+    """
     means = (
         best.groupby(by, dropna=False, sort=False)
         .agg(

@@ -75,8 +75,8 @@ def simulate_classifiers(
     """The bounds on Gibbs classifiers and on their votes, whose frequencies, weights and length look at the sample.
 
     Frequencies are the `n_components` of 2000 candidates whose cosines and sines agree best with the labels; each is
-    drawn with certainty, at ln N nats. The weights are the mean of the features times labels, at the length for which
-    a bound is smallest.
+    drawn with certainty, at ln N nats. The weights are the mean of the features times labels, at the length for which a
+    bound is smallest.
 
     Parameters
     ----------
@@ -88,11 +88,6 @@ def simulate_classifiers(
         Whether the bounds pay for the choice of the frequencies, D ln N; without it, the learner peeks.
     copies : int
         How often each row occurs; above 1 the rows are not independent, which the bounds assume.
-
-    Returns
-    -------
-    list of BoundFailures
-        Of gibbs_classifier, majority_vote, tandem and c_bound.
     """
     n = check_count(n, "n")
     D = check_count(n_components, "n_components", high=_CANDIDATES)
@@ -123,19 +118,7 @@ def simulate_landmark_classifiers(
     """The bounds on votes over similarities to landmarks that are chosen from the sample, which then leave it.
 
     Landmarks are the rows in whose neighbourhood the labels agree best, chosen with a look at all labels, at the
-    logarithm of the number of sets of landmarks in nats.
-
-    Parameters
-    ----------
-    case, n, epsilon, n_draws, copies, random_state
-        As in `simulate_classifiers`.
-    n_landmarks : int
-        Less than `n`.
-
-    Returns
-    -------
-    list of BoundFailures
-        Of gibbs_classifier, majority_vote, tandem and c_bound.
+    logarithm of the number of sets of landmarks in nats. Arguments are those of `simulate_classifiers`.
     """
     n = check_count(n, "n", low=2)
     L = check_count(n_landmarks, "n_landmarks", high=n - 1)
@@ -171,17 +154,8 @@ def simulate_held_out(
     The prior's weights are the mean of 100 features times labels on the first rows, whose margin errors also set the
     rate. The posterior moves them along the same mean of the other rows: by the step for which its bound is smallest
     where the smaller bound of two is taken, which is for the vote that it is about, and by the step at which its own
-    bound is worst alone. The groups are the quarters of the plane, and the worst one counts.
-
-    Parameters
-    ----------
-    case, n, epsilon, n_draws, copies, random_state
-        As in `simulate_classifiers`; each of the 2 n rows has as many copies, some of them among the first.
-
-    Returns
-    -------
-    list of BoundFailures
-        Of smaller_of_two, test_set, majority_vote with a rate, and groups.
+    bound is worst alone. The groups are the quarters of the plane, and the worst one counts. Arguments are those of
+    `simulate_classifiers`; each of the 2 n rows has as many copies, some of them among the first.
     """
     n = check_count(n, "n")
     rng = as_rng(random_state)
@@ -253,21 +227,8 @@ def simulate_excess(
 
     Weights are those of `simulate_held_out`. The excess is over all n rows, which also move the weights. Of two levels
     the first moves them on half of these rows, by the step of least bound there, and the second on the rest. In the end
-    the step counts at which the bound is worst.
-
-    Parameters
-    ----------
-    case, n, epsilon, n_draws, copies, random_state
-        As in `simulate_held_out`.
-    gamma : float
-        Which multiple of the old errors is subtracted, from 0 to 1.
-    rate : float
-        Of the bound, between 0 and 1.
-
-    Returns
-    -------
-    list of BoundFailures
-        Of excess and two_levels.
+    the step counts at which the bound is worst. The old errors are subtracted `gamma` times, from 0 to 1, and `rate` is
+    the bound's, between 0 and 1.
     """
     n = check_count(n, "n", low=2)
     gamma = check_range(gamma, "gamma", 0.0, 1.0)
@@ -318,19 +279,8 @@ def simulate_progressive(
 
     A classifier is the mean of 100 features times labels on all rows before its block. A second learner knows the
     distribution and watches its luck: it errs as little as anyone can once there were fewer errors than the risks so
-    far foresaw, and as often as anyone can after more.
-
-    Parameters
-    ----------
-    case, n, epsilon, n_draws, copies, random_state
-        As in `simulate_held_out`.
-    n_blocks : int
-        At most n.
-
-    Returns
-    -------
-    list of BoundFailures
-        Of progressive and progressive_watching, and of the bound with a rate of 1 on all blocks for each.
+    far foresaw, and as often as anyone can after more. For each there is the bound with a rate of 1 on all blocks as
+    well.
     """
     n = check_count(n, "n", low=2)
     starts = np.linspace(0, n, check_count(n_blocks, "n_blocks", high=n), endpoint=False).astype(int)
