@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -9,6 +13,17 @@ from ._typing import ArrayLike
 from ._warning import listed, warn
 
 _FEWEST_ROWS, _SHARE_OF_COPIES, _SHARE_TOLD = 20, 0.05, 0.99
+_meant = ContextVar("copies_are_meant", default=False)
+
+
+@contextmanager
+def copies_are_meant() -> Iterator[None]:
+    """Warn of no copies of rows in this block, which are on purpose; other threads are warned as always."""
+    before = _meant.set(True)
+    try:
+        yield
+    finally:
+        _meant.reset(before)
 
 
 def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
@@ -20,7 +35,7 @@ def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
         return
     columns = [_numbers(column) for column in X.T]
     names = range(len(columns)) if names is None else names
-    if said := copies_in_words(np.column_stack(columns), y):
+    if not _meant.get() and (said := copies_in_words(np.column_stack(columns), y)):
         warn(said)
     telling = [str(name) for name, column in zip(names, columns, strict=True) if tells_classes(column, y)]
     if telling:

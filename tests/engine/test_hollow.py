@@ -2,13 +2,14 @@
 
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import rff_engine as rff
-from rff_engine._hollow import warn_if_hollow
+from rff_engine._hollow import copies_are_meant, warn_if_hollow
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
@@ -32,6 +33,14 @@ def test_honest_rows_get_no_warning():
 def test_copies_of_rows_are_counted():
     (warning,) = said(np.tile(X[:40], (5, 1)), np.tile(Y[:40], 5))
     assert warning.startswith("160 of 200 rows are copies of others") and warning.endswith("keep one of each.")
+
+
+def test_copies_are_meant_in_one_thread_alone():
+    copied = np.tile(X[:40], (5, 1)), np.tile(Y[:40], 5)
+    with copies_are_meant(), ThreadPoolExecutor(1) as pool:
+        assert said(*copied) == []
+        with pytest.warns(UserWarning, match="copies of others"):
+            pool.submit(warn_if_hollow, *copied).result()
 
 
 @pytest.mark.parametrize("y", [X[:, 1] > 0.3, np.digitize(X[:, 1], [-0.5, 0.5])])

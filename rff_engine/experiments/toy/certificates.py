@@ -5,9 +5,7 @@ See `CertifiedClassifier` for the bound, docs/theory.md for its proof.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +15,7 @@ from scipy.stats import binom
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 
+from ..._hollow import copies_are_meant
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_rng, check_choice, check_count, draw_seed
 from ...bounds import gibbs_classifier, largest_mean, test_set
@@ -36,14 +35,6 @@ from .plane import cell_centres, plane_points
 
 METHODS = ("rff", "pbrff", "okrff")
 _N_CANDIDATES = 1000
-
-
-@contextmanager
-def _copies_are_meant() -> Iterator[None]:
-    """Hide the warning about copies of rows, which are on purpose here."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*rows are copies of others")
-        yield
 
 
 @dataclass(frozen=True)
@@ -111,7 +102,7 @@ def _rows(number: float) -> str:
     return f"{number:,.0f} rows" if np.isfinite(number) else "no number of rows, however large,"
 
 
-@_copies_are_meant()
+@copies_are_meant()
 def certified_classifier(
     X: ArrayLike,
     y: ArrayLike,
@@ -359,7 +350,7 @@ class CertifiedBlocks:
 _COUNTS = 300
 
 
-@_copies_are_meant()
+@copies_are_meant()
 def certified_blocks(
     X: ArrayLike,
     y: np.ndarray,
