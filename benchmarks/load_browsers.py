@@ -78,20 +78,10 @@ def drive(
     pause: tuple[float, float],
     ready: threading.Event,
 ) -> Driven:
-    """Open pages, set `ready`, and move their controls for some seconds.
+    """Open pages, set `ready` once all are complete or one has failed, and move their controls for some seconds.
 
-    Parameters
-    ----------
-    server : str
-        Address without a trailing slash.
-    pages : sequence of str
-        Paths and queries, which the browsers take in turn.
-    count : int
-        Number of browsers: contexts of one Chromium.
-    pause : (float, float)
-        Shortest and longest rest after an answer, in seconds.
-    ready : threading.Event
-        Set when all pages are complete, and at an error.
+    The `count` browsers, contexts of one Chromium, take the `pages`, paths and queries, in turn. A rest after an answer
+    is between the two numbers of `pause`, in seconds.
     """
     driven = Driven()
     try:

@@ -138,13 +138,7 @@ def caption(name: str, result: Result) -> str:
 
 
 def write(path: Path, text: str, markers: tuple[str, str] = MARKERS) -> None:
-    """Put `text` between two markers of the page at `path`.
-
-    Raises
-    ------
-    ValueError
-        If the page does not hold each marker once, in order.
-    """
+    """Put `text` between two markers of the page at `path`; a ValueError if it does not hold each once, in order."""
     page = path.read_text(encoding="utf-8")
     begin, end = markers
     if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):

@@ -43,10 +43,8 @@ def kinds_of(table: Table) -> dict[str, str]:
 def table_of(frame, kinds: Mapping[str, str] = MappingProxyType({})) -> Table:
     """The table of a pandas data frame, of which columns of texts may hold dates but no numbers.
 
-    Parameters
-    ----------
-    kinds : mapping of str to str, optional
-        By names of columns: "text", or the order of dates such as 3/4/2020, "month/day/year" or "day/month/year".
+    By names of columns, `kinds` are "text", or the order of dates such as 3/4/2020, "month/day/year" or
+    "day/month/year".
     """
     names = [str(label) for label in frame.columns]
     if len(set(names)) < len(names):
@@ -73,12 +71,8 @@ def arguments(
 ) -> Arguments | str:
     """Arguments of `pandas.read_csv` for names and cells, or why there are none.
 
-    Parameters
-    ----------
-    first : sequence of str
-        The line of names as it stands in the file; empty if there is none.
-    ways : sequence of Style or str
-        How the cells of each column are written, as for `CellColumn.to_column`.
+    The line of names as it stands in the file, `first`, is empty if there is none; `ways` say how the cells of each
+    column are written, as for `CellColumn.to_column`.
     """
     marks = _number_marks(columns, cells, ways)
     if isinstance(marks, str):

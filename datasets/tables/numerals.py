@@ -151,16 +151,10 @@ def decimal_mark(ways: Sequence[Style], texts: Sequence[str]) -> str | None:
 
 
 def likely(ways: Sequence[Style], texts: Sequence[str], marks: set[str], separator: str) -> tuple[Style, bool]:
-    """The likely one of several ways of writing, and whether something tells it from the others.
+    """The likely one of several `styles` of writing texts, and whether something tells it from the others.
 
-    Parameters
-    ----------
-    ways : sequence of Style
-        What `styles` returns for the texts.
-    marks : set of str
-        Decimal marks that columns of the table prove.
-    separator : str
-        Of the cells of the file: where decimal marks are commas, it is a semicolon.
+    Decimal marks that columns of the table prove are `marks`; where they are commas, the separator of cells is a
+    semicolon.
     """
     by_mark = [style for style in ways if marks == {style.decimal}]
     if len(ways) == 1 or by_mark:

@@ -22,19 +22,10 @@ Decoded = tuple[str, Kind, np.ndarray, list[str]]
 
 
 def decode(data: bytes, limits: Limits) -> tuple[list[Decoded], int]:
-    """Decode a file, or a random part of its rows that fits.
+    """Decode a file, or a random part of its rows that fits: the columns, and the number of rows in the file.
 
-    Returns
-    -------
-    pair of list of Decoded and int
-        One tuple per column, and the number of rows in the file.
-
-    Raises
-    ------
-    UploadError
-        If it is not a Parquet file, is too large, or has values other than numbers, dates and text.
-    MemoryError
-        If memory does not suffice.
+    An UploadError says that it is not a Parquet file, is too large, or has values other than numbers, dates and text.
+    There may be no memory for it, a MemoryError.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

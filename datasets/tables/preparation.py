@@ -93,22 +93,9 @@ def prepare(
 
 
 def two_classes(dataset: Dataset, label: int | None = None) -> Dataset:
-    """A two-class version of a problem: one class against all others, or above the median against the rest.
+    """A two-class version of a problem: the class `label` against all others, or above the median against the rest.
 
-    Parameters
-    ----------
-    label : int, optional
-        The class that becomes +1; not used for regression.
-
-    Returns
-    -------
-    Dataset
-        With labels -1 and 1.
-
-    Raises
-    ------
-    UploadError
-        If there is no such class, or one side would be empty.
+    Labels are -1 and 1. If there is no such class, or one side would be empty, an UploadError is raised.
     """
     if dataset.task == "regression":
         median = _median(dataset.y)
@@ -130,20 +117,8 @@ def two_classes(dataset: Dataset, label: int | None = None) -> Dataset:
 def plane(dataset: Dataset, columns: tuple[int, int] | None = None) -> Dataset:
     """A two-dimensional version of a problem, each coordinate of mean 0 and variance 1.
 
-    Parameters
-    ----------
-    columns : pair of int, optional
-        Columns of X; by default the first two principal components.
-
-    Returns
-    -------
-    Dataset
-        With X of shape (n, 2).
-
-    Raises
-    ------
-    UploadError
-        If there is only one column, or the two are the same.
+    The coordinates are two columns of X, by default the first two principal components. If there is only one column, or
+    the two are the same, an UploadError is raised.
     """
     if dataset.n_features < 2:
         raise UploadError("There is one column to predict from; a map needs two, so choose one more.")
@@ -188,11 +163,8 @@ def _part(dataset: Dataset, rows: np.ndarray) -> Dataset:
 def halves(dataset: Dataset, at_most: int, random_state: int) -> tuple[Dataset, Dataset]:
     """Two random halves of the rows, each of at most `at_most` rows; the rows of a group are in one of them.
 
-    Returns
-    -------
-    pair of Dataset
-        Rows in their order; the second part has one more if the number is odd. Of groups, the first half has as many
-        rows as is nearest to half.
+    Rows are in their order; the second part has one more if the number is odd. Of groups, the first half has as many
+    rows as is nearest to half.
     """
     if dataset.groups is not None:
         first, second = (_part(dataset, rows) for rows in _halves_of_groups(dataset.groups, random_state))

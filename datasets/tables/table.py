@@ -41,38 +41,26 @@ class UploadError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest and smallest sizes of a table.
-
-    Attributes
-    ----------
-    bytes : int
-        Size of the file.
-    expanded_bytes : int
-        Size of a Parquet file with uncompressed pages.
-    rows, columns, cells : int
-        Of the table; `cells` also of the prepared matrix.
-    cell_characters : int
-        Length of a cell.
-    classes : int
-        Classes of a target.
-    categories : int
-        Columns made of a text column; the rarest values share the last one.
-    fewest_rows : int
-        Smallest number of rows of the table, and of rows left after preparation.
-    unscaled : float
-        Largest absolute value of a prepared matrix without scaling: cosines of larger phases are noise.
-    """
+    """Largest and smallest sizes of a table."""
 
     bytes: int = 10_000_000
+    """Size of the file"""
     expanded_bytes: int = 50_000_000
+    """Size of a Parquet file with uncompressed pages"""
     rows: int = 20_000
     columns: int = 500
     cells: int = 1_000_000
+    """Of the table, as rows and columns are, and of the prepared matrix"""
     cell_characters: int = 10_000
+    """Length of a cell"""
     classes: int = 50
+    """Classes of a target"""
     categories: int = 20
+    """Columns made of a text column; the rarest values share the last one"""
     fewest_rows: int = 10
+    """Smallest number of rows of the table, and of rows left after preparation"""
     unscaled: float = 1e9
+    """Largest absolute value of a prepared matrix without scaling: cosines of larger phases are noise"""
 
     def rows_that_fit(self, n_columns: int) -> int:
         """The largest number of rows of so many columns."""
@@ -125,27 +113,18 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
 # eq=False: identity, not an element-wise comparison.
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of a table.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "date", "text", "empty"}
-        "empty": every value is missing.
-    values : ndarray of shape (n,)
-        float64 numbers, or days since 1970 for dates, NaN where missing; for text int32 positions in `categories`, -1
-        where missing.
-    categories : tuple of str
-        Distinct values of a text column in order of appearance, unchanged from the file.
-    note : str
-        A sentence on how the column was interpreted, or an empty string.
-    """
+    """One column of a table."""
 
     name: str
     kind: Kind
+    """"empty": every value is missing"""
     values: np.ndarray
+    """(n,), float64 numbers, or days since 1970 for dates, NaN where missing; for text int32 positions in `categories`,
+    -1 where missing"""
     categories: tuple[str, ...] = ()
+    """Distinct values of a text column in order of appearance, unchanged from the file"""
     note: str = ""
+    """A sentence on how the column was interpreted, or an empty string"""
 
     @classmethod
     def of_numbers(cls, name: str, values: npt.ArrayLike, kind: Kind = "number") -> Column:
@@ -211,53 +190,35 @@ def counts_rows(column: Column) -> bool:
 
 @dataclass(frozen=True)
 class Guess:
-    """What was guessed in reading a file, and how to take it back.
-
-    Attributes
-    ----------
-    key : str
-        Name of the question: "separator", "encoding", "names", "lines above", "sheet", "missing marks", "numbers in
-        column 2", "dates in column 2" or "kind of column 2"; the last is answered for columns without this guess too.
-    taken : str
-        The answer taken.
-    others : tuple of str
-        Other answers; `choices` of the readers take one under the key.
-    note : str
-        A sentence on the answer and why it was taken; empty if nothing is unusual.
-    """
+    """What was guessed in reading a file, and how to take it back."""
 
     key: str
+    """Name of the question: "separator", "encoding", "names", "lines above", "sheet", "missing marks", "numbers in
+    column 2", "dates in column 2" or "kind of column 2"; the last is answered for columns without this guess too"""
     taken: str
+    """The answer taken"""
     others: tuple[str, ...]
+    """Other answers; `choices` of the readers take one under the key"""
     note: str = ""
+    """A sentence on the answer and why it was taken; empty if nothing is unusual"""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of equal length, and how the file was read.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        With distinct names.
-    format : str
-        Format of the file, as text to show.
-    notes : tuple of str
-        Sentences on what the user may want to check.
-    target : str or None
-        Name of the target column, if the format defines one.
-    guesses : tuple of Guess
-        What was guessed, which `choices` take back.
-    by_pandas : mapping or str
-        Arguments with which `pandas.read_csv` reads the same, or why there are none.
-    """
+    """Columns of equal length, and how the file was read."""
 
     columns: tuple[Column, ...]
+    """With distinct names"""
     format: str
+    """Format of the file, as text to show"""
     notes: tuple[str, ...] = ()
+    """Sentences on what the user may want to check"""
     target: str | None = None
+    """Name of the target column, if the format defines one"""
     guesses: tuple[Guess, ...] = ()
+    """What was guessed, which `choices` take back"""
     by_pandas: Mapping[str, Any] | str = NOT_BY_PANDAS
+    """Arguments with which `pandas.read_csv` reads the same, or why there are none"""
 
     @property
     def n_rows(self) -> int:
@@ -268,13 +229,7 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def column(self, name: str) -> Column:
-        """The column with a name.
-
-        Raises
-        ------
-        UploadError
-            If there is none.
-        """
+        """The column with a name; an UploadError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column

@@ -49,13 +49,7 @@ class Texts:
         self.own = list(_texts(parts))
 
     def other(self, parts: Iterable[Part]) -> dict[str, str]:
-        """The texts that differ, by their places.
-
-        Raises
-        ------
-        ValueError
-            If the parts have other kinds than those of the page.
-        """
+        """The texts that differ, by their places; a ValueError if the parts have other kinds than those of the page."""
         others = list(_texts(parts))
         if [part.kind for part in others] != [part.kind for part in self.own]:
             raise ValueError("A page has other kinds of texts for other settings.")
@@ -237,10 +231,7 @@ def _clicks(reader: Reader) -> dict:
 def _words(page: Page, reader: Reader, scenes: list[Scene]) -> dict[str, dict[str, str]]:
     """Texts that differ from the page's own, by the value of the control that changes them.
 
-    Raises
-    ------
-    ValueError
-        If other settings change them too.
+    If other settings change them too, a ValueError is raised.
     """
     key = samples.IN_WORDS.get(page.view, "")
     own = Texts(scenes[0].parts)

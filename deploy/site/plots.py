@@ -22,17 +22,9 @@ LEVELS = 255
 
 
 def compact(spec: str) -> dict:
-    """A figure for the browser: the wide and light one, and what a dark theme and a narrow screen change.
+    """A figure, a Plotly one as JSON, for the browser: the wide and light one as ``figure``, and the changes to it.
 
-    Parameters
-    ----------
-    spec : str
-        A Plotly figure as JSON.
-
-    Returns
-    -------
-    dict
-        ``figure``, and the changes ``dark`` and ``narrow`` as `changes` has them; both may be applied.
+    They are ``dark`` and ``narrow``, as `changes` has them; both may be applied.
     """
     wide = plain(read(spec))
     variants = {"dark": darken(read(spec)), "narrow": narrow.stack(read(spec))}

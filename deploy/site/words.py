@@ -37,10 +37,7 @@ def display(text: str) -> str:
 def mathml(latex: str, display: bool = False) -> str:
     """A formula as MathML, which browsers show without a script; `display` if it stands in a line of its own.
 
-    Raises
-    ------
-    ValueError
-        If the formula has a command that is not known.
+    A command that is not known raises a ValueError.
     """
     mathml = convert(latex, display="block" if display else "inline")
     if left := re.findall(r"\\\w*", mathml):

@@ -75,13 +75,7 @@ def site_style() -> str:
 
 
 def prepare(folder: Path) -> None:
-    """Empty a folder that holds a former export.
-
-    Raises
-    ------
-    ValueError
-        If it holds anything else, or is no folder.
-    """
+    """Empty a folder that holds a former export; a ValueError if it holds anything else, or is no folder."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; the export needs a folder.")
     if folder.exists() and any(folder.iterdir()):
@@ -99,13 +93,7 @@ def silence() -> None:
 
 
 def export(folder: Path, pages: Sequence[Page], only_defaults: bool = False, processes: int = 2) -> None:
-    """Write the static edition into a folder.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds anything but a former export.
-    """
+    """Write the static edition into a folder; see `prepare`."""
     prepare(folder)
     write_shared(folder)
     data = folder / "data"

@@ -118,26 +118,20 @@ def chosen_by_validation(reruns: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Count of a paper's numbers by where they lie relative to reruns.
-
-    Parameters
-    ----------
-    printed : int
-        Numbers in the paper.
-    inside_draws, inside_splits, outside : int
-        Inside the spread of draws; not there, but inside the spread of splits; in neither.
-    causes : dict
-        Number of those outside by the cause that a rerun shows.
-    by_chance : float
-        Number that chance alone is expected to leave outside.
-    """
+    """Count of a paper's numbers by where they lie relative to reruns."""
 
     printed: int
+    """Numbers in the paper"""
     inside_draws: int
+    """Inside the spread of draws"""
     inside_splits: int
+    """Not there, but inside the spread of splits"""
     outside: int
+    """In neither"""
     causes: dict[str, int]
+    """Number of those outside by the cause that a rerun shows"""
     by_chance: float
+    """Number that chance alone is expected to leave outside"""
 
     @property
     def judged(self) -> int:

@@ -18,14 +18,9 @@ from .tables import error_by_features, error_by_share
 
 
 def provenance(store: Store, specs: Iterable[RunSpec]) -> pd.DataFrame:
-    """Protocol, seeds, time, library versions and machine of stored runs.
+    """Protocol, seeds, time, library versions and machine of stored runs, and of runs that share rows with them.
 
-    Runs that share rows with them follow.
-
-    Returns
-    -------
-    DataFrame with columns run, data set, split, columns, repeats, first seed, rows, minutes, made with
-        Minutes are those of all processes together.
+    Minutes are those of all processes together.
     """
     infos = {info.id: info for info in map(store.find, specs) if info is not None}
     for info in list(infos.values()):
@@ -51,13 +46,7 @@ def _made(store: Store, info: RunInfo) -> dict:
 
 
 def run_report(store: Store, spec: RunSpec) -> str:
-    """HTML report of a run: figure, mean errors and provenance.
-
-    Raises
-    ------
-    StoreError
-        If the store cannot be read.
-    """
+    """HTML report of a run: figure, mean errors and provenance; a StoreError if the store cannot be read."""
     rows = store.rows(spec)
     if isinstance(spec.protocol, LiProtocol):
         return _feature_report(store, spec, rows)

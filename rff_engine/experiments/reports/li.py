@@ -102,18 +102,12 @@ _CAUSES: dict[str, tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[int,
 
 @dataclass(frozen=True)
 class Cause:
-    """What may have caused numbers of the paper that are outside, and the run that shows it.
-
-    Parameters
-    ----------
-    name : str
-        In words, as in "3 by a leaped sequence".
-    spec : RunSpec
-        Its methods are `VARIANTS`, or the table's own in more repeats.
-    """
+    """What may have caused numbers of the paper that are outside, and the run that shows it."""
 
     name: str
+    """In words, as in "3 by a leaped sequence\""""
     spec: RunSpec
+    """Its methods are `VARIANTS`, or the table's own in more repeats"""
 
 
 def specs(target: str, datasets: Sequence[str] = DATASETS) -> list[RunSpec]:

@@ -16,15 +16,8 @@ _MAX_CALLS = 6
 def redacted_traceback(error: BaseException) -> str:
     """One line with the type of an error and the calls that led to it, innermost first, without its message.
 
-    Parameters
-    ----------
-    error : BaseException
-        As caught; the errors that caused it are included.
-
-    Returns
-    -------
-    str
-        Such as "KeyError in take (units.py:12), called in run (runner.py:80)". Files go by their bare names.
+    Such as "KeyError in take (units.py:12), called in run (runner.py:80)". The errors that caused it are included, and
+    files go by their bare names.
     """
     parts, seen = [], set()
     cause: BaseException | None = error

@@ -10,13 +10,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def end_with(starter: int) -> None:
-    """End this process once the one that started it is gone: pipes do not tell, as other workers hold them open.
-
-    Parameters
-    ----------
-    starter : int
-        Its process id.
-    """
+    """End this process once the process `starter` is gone: pipes do not tell, as other workers hold them open."""
     threading.Thread(target=_wait_and_end, args=(starter,), daemon=True).start()
 
 

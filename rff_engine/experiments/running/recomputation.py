@@ -70,17 +70,8 @@ class Recomputed:
 def draw_rows(store: Store, n: int, seed: int = 0, max_seconds: float = np.inf) -> list[DrawnRow]:
     """Rows of finished runs, drawn at random without replacement, as many of each protocol as can be.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    max_seconds : float
-        Leave out rows that took longer.
-
-    Returns
-    -------
-    list of DrawnRow
-        Fewer than `n` if the store has no more. Rows whose data set is not here are left out.
+    There are fewer than `n` if the store has no more. Rows that took longer than `max_seconds`, or whose data set is
+    not here, are left out.
     """
     from .. import datasets
 

@@ -113,16 +113,7 @@ def _error(regression: bool, loss: float, part: Part) -> float:
 def ridge_path(features: np.ndarray, y: ArrayLike, Cs: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """Ridge regressions, one for each C, that minimise ||w||^2 / 2 + C sum_i (y_i - w . z_i - b)^2.
 
-    Equals scikit-learn's ``Ridge`` with alpha = 1 / (2 C), and `rff_engine.ridge_path` with lambda = 1 / (2 C n).
-
-    Parameters
-    ----------
-    features : array of shape (n, F)
-    y : array of shape (n,)
-
-    Returns
-    -------
-    coef : ndarray of shape (n_C, F)
-    intercept : ndarray of shape (n_C,)
+    Equals scikit-learn's ``Ridge`` with alpha = 1 / (2 C), and `rff_engine.ridge_path` with lambda = 1 / (2 C n). For
+    features (n, F) the coefficients have the shape (n_C, F), and the intercepts (n_C,).
     """
     return ridge.ridge_path(features, y, 1 / (2 * len(features) * np.asarray(Cs, dtype=np.float64)))

@@ -55,17 +55,12 @@ _WEIGHT_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 @dataclass(frozen=True)
 class FourierMap:
-    """Cosines and sines at chosen frequencies.
-
-    Parameters
-    ----------
-    frequencies : array of shape (r, d)
-    weights : array of shape (r,), optional
-        See `fourier_features`; ``None`` stands for 1/r each.
-    """
+    """Cosines and sines at chosen frequencies."""
 
     frequencies: np.ndarray
+    """(r, d)"""
     weights: np.ndarray | None = None
+    """(r,), see `fourier_features`; ``None`` stands for 1/r each"""
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Features of the rows of `X`, (n, 2 r), in its precision."""
@@ -123,13 +118,7 @@ def fit_features(
 
 
 def tolerance(name: str) -> float:
-    """Largest relative difference between errors with the features of a method on two processors.
-
-    Raises
-    ------
-    ValueError
-        If the method is unknown.
-    """
+    """Largest relative difference between errors with the features of a method on two processors."""
     check_choice(name, "name", tuple(METHODS))
     return _DESCENDED_TOLERANCE if name in DESCENDED else _DRAWN_TOLERANCE
 

@@ -43,7 +43,7 @@ _SWEPT_D = (
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """Fields that every protocol has.
+    """Fields that every protocol has; one that is empty or out of range raises a ValueError.
 
     Parameters
     ----------
@@ -173,11 +173,6 @@ class FeatureSweep(LetarteProtocol):
         Of "svm", "rff", "pbrff", "okrff".
     gammas, Cs, gamma, max_train, max_train_svm, refit_svm, precision, scaling
         See `LetarteProtocol`. The preset "quick" chooses gamma on at most 1000 training rows.
-
-    Raises
-    ------
-    ValueError
-        If a field is empty or out of range.
     """
 
     n_candidates: int = 20000
@@ -237,11 +232,6 @@ class LandmarkStudy(LetarteProtocol):
         Of "svm", "rbf_landmarks", "pb_landmarks".
     gammas, Cs, gamma, max_train, max_train_svm, refit_svm, precision, scaling
         See `LetarteProtocol`. The preset "quick" trains on at most 2000 rows, and chooses gamma on at most 1000.
-
-    Raises
-    ------
-    ValueError
-        If a field is empty or out of range.
     """
 
     shares: tuple[float, ...] = (0.01, 0.05, 0.10, 0.15, 0.20, 0.25)
@@ -320,11 +310,6 @@ class KernelApproximation(LiProtocol):
         See `LiProtocol`. Methods that use labels are not among those known.
     max_evaluated : int, optional
         Measure the errors on at most this many training rows, and test rows, drawn at random; the notes then say so.
-
-    Raises
-    ------
-    ValueError
-        If a field is empty or out of range.
     """
 
     max_evaluated: int | None = 10000
@@ -366,11 +351,6 @@ class FeatureComparison(LiProtocol):
         Radii of the optimized kernel (method "align"), divided by r.
     folds : int
         Of the cross-validation, at least 2.
-
-    Raises
-    ------
-    ValueError
-        If a field is empty or out of range.
     """
 
     n_features: tuple[int, ...] = (200,)

@@ -176,21 +176,14 @@ def landmark_failures(
 
 @dataclass(frozen=True)
 class TwoGaussians:
-    """Two classes in the plane, x ~ N(y m, s^2 I) with y = 1 or -1, whose alignment losses are known.
-
-    Parameters
-    ----------
-    mean : tuple of float
-        m.
-    scale : float
-        s, above 0.
-    positive : float
-        The probability of y = 1.
-    """
+    """Two classes in the plane, x ~ N(y m, s^2 I) with y = 1 or -1, whose alignment losses are known."""
 
     mean: tuple[float, float] = (1.0, 0.0)
+    """m"""
     scale: float = 1.0
+    """s, above 0"""
     positive: float = 0.5
+    """The probability of y = 1"""
 
     def __post_init__(self) -> None:
         check_positive(self.scale, "scale")

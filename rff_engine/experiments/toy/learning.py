@@ -31,21 +31,15 @@ class TurnedGaussianKernel(SpectralKernel):
 
     On coordinates along and across the axis it is `AnisotropicGaussianKernel`, of length scales sigma / along and
     sigma / across. Its draws are those of the Gaussian kernel, stretched.
-
-    Parameters
-    ----------
-    sigma : float
-        Bandwidth where nothing is stretched.
-    along, across : float
-        Factors of the frequencies, above 0.
-    angle : float
-        Of the axis, in degrees.
     """
 
     sigma: float = 1.0
+    """Bandwidth where nothing is stretched"""
     along: float = 1.0
     across: float = 1.0
+    """As `along` a factor of the frequencies, above 0"""
     angle: float = 0.0
+    """Of the axis, in degrees"""
 
     def __post_init__(self) -> None:
         for name in ("sigma", "along", "across"):
