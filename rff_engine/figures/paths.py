@@ -42,8 +42,8 @@ def errors_and_kl(
 ) -> go.Figure:
     """Errors against beta, above a bound on the loss and the divergence from the prior.
 
-    There are at most two errors, of which the first is emphasised. Divergences (K,) are in nats. A line stands at
-    `beta`, and one at the smallest bound (K,).
+    Of several errors the first is emphasised. Divergences (K,) are in nats. A line stands at `beta`, and one at the
+    smallest bound (K,).
     """
     last = 2 if bound is None else 3
     fig = Sheet(rows=last, heights=(3, 2, 2)[:last], gap=(0, 0.06))

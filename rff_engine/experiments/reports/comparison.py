@@ -171,11 +171,11 @@ def judgement(comparison: pd.DataFrame) -> Judgement:
 
 
 def summary(comparison: pd.DataFrame) -> str:
-    """A comparison of `with_causes` as text of at most 120 columns, one line for each number.
+    """A comparison as text of at most 120 columns, one line for each number.
 
-    A line has what identifies a number, and the paper's; the first rerun on its split; the range of the draws there;
-    mean and standard deviation of the random splits; where the paper's number lies, and why. Columns without an entry
-    are left out, and so is what a number lacks.
+    It is one of `with_causes`. A line has what identifies a number, and the paper's; the first rerun on its split; the
+    range of the draws there; mean and standard deviation of the random splits; where the paper's number lies, and why.
+    Columns without an entry are left out, and so is what a number lacks.
     """
     cells = comparison.loc[:, :"published"].rename(columns={"column": "method", "published": "rerun"})
     cells["method"] = cells["method"].str.removesuffix("_landmarks")

@@ -201,8 +201,7 @@ def table_1(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
 def svm_grid() -> pd.DataFrame:
     """Numbers of errors of adult's RBF SVM on all training rows, over the paper's grid of C and gamma.
 
-    They are errors on 26048, 6513 and 16281 rows, for 99 pairs of 100, with steps, support vectors and seconds. Where
-    no dual coefficient reaches C, larger C have the same numbers.
+    Where no dual coefficient reaches C, larger C have the same numbers.
     """
     return pd.read_csv(_REFERENCE / "adult_svm_grid.csv")
 
@@ -212,7 +211,7 @@ def figure(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
 
     Rows are of landmark studies, or of feature sweeps, on the published split and on random ones. The columns are
     dataset, method, landmarks and share, or D, and those of `compared` and `with_causes`. The paper's numbers were
-    measured off its images, to 0.0005 in Figures 2 and 6, and to 0.002 in 3 and 5.
+    measured off its images, with the errors in `_FIGURES`.
     """
     check_choice(target, "target", _FIGURE_TARGETS)
     file, by, reading = _FIGURES[TARGETS[target]]

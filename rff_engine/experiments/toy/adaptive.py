@@ -121,9 +121,8 @@ def descent(
 ) -> Descent:
     """Frequencies and weights during a descent (Li et al. 2019, Equation 5 and Algorithm 1).
 
-    It starts at `omega` (r, 2) and uses the landmarks only; X (n, 2), all points, are for the errors. At most
-    `n_frames` of at most `max_steps` are kept, more of the early ones, since frequencies move furthest there. `ridge`
-    is lambda.
+    It starts at `omega` (r, 2) and uses the landmarks only; X (n, 2), all points, are for the errors. Of more than
+    `n_frames` steps some are kept, more of the early ones, since frequencies move furthest there. `ridge` is lambda.
     """
     X = as_points(X)
     check_count(n_frames, "n_frames", low=2)

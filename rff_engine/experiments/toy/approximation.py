@@ -25,6 +25,7 @@ SEQUENCES = ("monte_carlo", "orthogonal", "structured_orthogonal", "fastfood", "
 """Methods that draw frequencies one after the other: the first r of a sample are what they sample for r"""
 MOST_FREQUENCIES = 200
 """Size of their samples; other methods are fitted for each r"""
+_SHARE_SHOWN = 0.97
 
 
 def scaled_kernel(name: str, width: float, n_features: int, nu: float = 1.5) -> SpectralKernel:
@@ -94,8 +95,8 @@ def approximation_errors(
 ) -> np.ndarray:
     """Relative errors ||K~ - K||_F / ||K||_F of a method's features on the rows they are fitted to (Li et al. 2019).
 
-    They have the shape (R, n_draws), for R numbers of frequencies, or of landmarks for the Nystroem methods; of
-    `SEQUENCES` at most `MOST_FREQUENCIES`. Draw i has a seed of its own, the same for every method and r. A method that
+    They have the shape (R, n_draws), for R numbers of frequencies, of landmarks for the Nystroem methods; those of
+    `SEQUENCES` end at `MOST_FREQUENCIES`. Draw i has a seed of its own, the same for every method and r. A method that
     is not defined for the kernel raises a ValueError.
     """
     if method in SEQUENCES:
@@ -207,9 +208,9 @@ def _plane(rows, cells) -> np.ndarray:
 
 
 def frequency_extent(kernel: SpectralKernel) -> float:
-    """Half the side of a square that holds about 97 % of the kernel's frequencies in a plane."""
+    """Half the side of a square that holds the share `_SHARE_SHOWN` of the kernel's frequencies in a plane."""
     sampled = kernel.sample_frequencies(4000, 2, 0)
-    return float(np.quantile(np.abs(sampled).max(axis=1), 0.97))
+    return float(np.quantile(np.abs(sampled).max(axis=1), _SHARE_SHOWN))
 
 
 @dataclass(frozen=True)
@@ -236,8 +237,7 @@ def variance_curves(
 ) -> VarianceCurves:
     """Variances along a coordinate, at distances from 0, by formula (`estimate_variances`) and by simulation.
 
-    The cos/sin map has `n_frequencies` and twice as many features; the random-phase map has the same number of
-    features.
+    The cos/sin map has `n_frequencies`, and the random-phase map the same number of features.
     """
     rng = as_rng(random_state)
     D = check_count(n_frequencies, "n_frequencies")

@@ -137,7 +137,7 @@ def prior_functions(omega: ArrayLike, weights: np.ndarray, delta_range: float) -
     """Functions (S, 301) of a Gaussian process whose covariance is the mean of D cosines, an estimate of the kernel.
 
     They are at evenly spaced points of [-delta_range, delta_range], for `omega` (D, 1) and standard normal `weights`
-    (S, 2, at least D) of the cosines and of the sines, of which the first D of each are used.
+    (S, 2, D) of the cosines and of the sines; further weights are left out.
     """
     omega = as_points(omega, "omega", n_features=1)
     points = np.linspace(-1, 1, 301)[:, None] * check_positive(delta_range, "delta_range")

@@ -21,6 +21,8 @@ from ...linear import error_rate, linear_svm_batch, linear_svm_path
 from ...posteriors import kl_divergence, pseudo_posterior
 from .plane import cell_centres, plane_points
 
+_EPSILON = 0.05
+
 
 @dataclass(frozen=True)
 class LandmarkProblem:
@@ -175,7 +177,7 @@ def landmark_path(
     """Errors, divergence and bound of the learned similarities at every beta (Letarte et al. 2019, Section 4.2).
 
     Errors equal those of `landmark_view` at each beta. The cosines do not depend on beta and are computed once. With
-    probability 0.95 the bound holds for every beta and for every point as a landmark at once.
+    probability 1 - `_EPSILON` the bound holds for every beta and for every point as a landmark at once.
     """
     p, n = problem, len(problem.X)
     Q = np.stack([pseudo_posterior(p.loss, beta, n) for beta in betas])  # (B, L, D)
@@ -189,7 +191,7 @@ def landmark_path(
     bound = None
     if p.indices is not None:
         loss = np.einsum("bld,ld->bl", Q, p.loss)
-        bound = landmark_kl_inverse(loss, kl, n, 0.05, n_landmarks=n).mean(axis=1)
+        bound = landmark_kl_inverse(loss, kl, n, _EPSILON, n_landmarks=n).mean(axis=1)
     return LandmarkPath(
         np.asarray(betas, dtype=float),
         np.array([error_rate(decision, p.y) for decision in decisions[:, :n]]),

@@ -229,7 +229,7 @@ def _errors_of_draws(waves, y, test_waves, y_test, sampled, C: float) -> np.ndar
 def mean_and_margin(values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Mean over the last axis, and half the width of its 95 % confidence interval by Student's t.
 
-    There must be at least 2 measurements, which are independent.
+    Measurements are independent, and several are needed.
     """
     values = np.asarray(values, dtype=float)
     R = check_count(values.shape[-1] if values.ndim else 0, "the number of measurements", low=2)

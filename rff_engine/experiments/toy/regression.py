@@ -46,7 +46,8 @@ class LineFit:
 def line_fit(kernel: SpectralKernel, r: int, decay: float, seed: int, n: int = 40) -> LineFit:
     """Kernel ridge regression of a noisy curve, as a sum over its points, and its approximations by features.
 
-    The n training points are uniform on [-3, 3]. There are r frequencies, and at most n landmarks; `decay` is lambda.
+    The n training points are uniform on [-3, 3]. There are r frequencies and, where n allows it, as many landmarks;
+    `decay` is lambda.
     """
     rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(-3, 3, check_count(n, "n", low=2)))[:, None]
