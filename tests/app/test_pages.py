@@ -6,12 +6,15 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages import bounds
 from pages.components import catalogue, layout
 from pages.components.lessons import content
 from pages.components.server import entry
+from rff_engine.experiments.toy.bounds import BoundCurve
 
 ROOT = Path(__file__).parents[2]
 PAGES = [page.name for page in catalogue.PAGES if page.measured]
@@ -183,3 +186,11 @@ def put(app: AppTest, key: str, value) -> None:
     # Missing data sets and missing published splits are reported in one sentence.
     for error in app.error:
         assert error.value.endswith(".") and "\n" not in error.value and "Traceback" not in error.value
+
+
+def test_the_largest_terms_of_a_bound_are_said_with_the_beta_at_which_each_begins():
+    terms = {"loss": [9, 9, 9, 9, 9], "confidence": [5, 3, 1, 1, 1], "complexity": [1, 2, 4, 2, 2]}
+    terms["deviation"] = [0, 0, 0, 3, 8]
+    curve = BoundCurve("kl", np.array([1.0, 2, 4, 8, 16]), {name: np.array(values) for name, values in terms.items()})
+    expected = "the ln term up to β = 2, the KL term at 4, the t term from 8 on. The best β balances the terms."
+    assert bounds.largest_terms(curve) == f"Besides the loss, the largest term is {expected}"
