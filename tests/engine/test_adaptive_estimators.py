@@ -2,16 +2,12 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rff_engine import (
     AdaptiveFourierFeatures,
     GaussianKernel,
-    LaplacianKernel,
     LeverageScoreFeatures,
     SupervisedFourierFeatures,
     adapt_frequencies,
@@ -22,29 +18,6 @@ from rff_engine import (
     relative_kernel_error,
     supervise_frequencies,
 )
-
-ESTIMATORS = [
-    AdaptiveFourierFeatures(n_components=5, random_state=0),
-    AdaptiveFourierFeatures(LaplacianKernel(0.5), 3, "cluster", 4, random_state=0),
-    AdaptiveFourierFeatures(n_components=4, landmarks="nearest", sampling="orthogonal", random_state=0),
-    SupervisedFourierFeatures(n_components=3, decay=0.01, random_state=0),
-    SupervisedFourierFeatures(n_components=3, task="classification", decay=0.1, agreement=0, random_state=0),
-]
-every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
-
-
-def expected_failures(estimator):
-    """Landmarks are drawn among rows, of which a weighted row is one and its repetitions are several."""
-    checks = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-    drawn = isinstance(estimator, SupervisedFourierFeatures)
-    return dict.fromkeys(checks, "draws landmarks among rows") if drawn else {}
-
-
-@pytest.mark.more(after=60)
-@pytest.mark.slow
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def sample(n=80, d=4, seed=0):
@@ -81,34 +54,12 @@ def test_supervised_features_equal_the_functions(task):
     np.testing.assert_array_equal(estimator.transform(X), fourier_features(X, found.frequencies))
 
 
-@pytest.mark.slow
-@every_estimator
-def test_float32_stays_and_csr_equals_dense(estimator):
-    X, y = sample()
-    y = np.where(y > 0, 1, 0)
-    dense = clone(estimator).fit_transform(X, y)
-    assert dense.dtype == np.float64
-    np.testing.assert_allclose(clone(estimator).fit_transform(sp.csr_array(X), y), dense, atol=1e-4)
-    single = clone(estimator).fit(X.astype(np.float32), y)
-    assert single.transform(X.astype(np.float32)).dtype == np.float32
-    names = single.get_feature_names_out()
-    assert len(names) == dense.shape[1] and names[0] == "cos0"
-
-
 def test_all_rows_are_landmarks_if_there_are_too_few():
     X, _ = sample(12)
     kernel = GaussianKernel(1.5)
     estimator = AdaptiveFourierFeatures(kernel, 50, random_state=0).fit(X)
     assert estimator.frequencies_.shape == (50, 4)
     assert relative_kernel_error(X, kernel, estimator.transform(X)) < 0.02
-
-
-def test_adaptive_features_approximate_better_than_random_ones():
-    X, _ = sample(500)
-    kernel = GaussianKernel(1.5)
-    adaptive = AdaptiveFourierFeatures(kernel, 40, random_state=0).fit(X)
-    random = fourier_features(X, draw_frequencies(kernel, 40, 4, random_state=0))
-    assert relative_kernel_error(X, kernel, adaptive.transform(X)) < 0.6 * relative_kernel_error(X, kernel, random)
 
 
 @pytest.mark.slow
@@ -123,24 +74,6 @@ def test_supervised_features_predict_better_than_adaptive_ones_in_a_pipeline():
         )
     ]
     assert scores[0] > scores[1]
-
-
-@pytest.mark.parametrize(
-    ("estimator", "says"),
-    [
-        (AdaptiveFourierFeatures(landmarks="best"), "landmarks is 'best'"),
-        (AdaptiveFourierFeatures(n_landmarks=0), "n_landmarks is 0"),
-        (AdaptiveFourierFeatures(n_components=0), "n_components is 0"),
-        (AdaptiveFourierFeatures(sampling="best"), "sampling is 'best'"),
-        (AdaptiveFourierFeatures(kernel="rbff"), "kernel is 'rbff'"),
-        (SupervisedFourierFeatures(task="ranking"), "task is 'ranking'"),
-        (SupervisedFourierFeatures(agreement=-1), "agreement is -1"),
-    ],
-)
-def test_bad_parameters_are_refused(estimator, says):
-    X, y = sample(20)
-    with pytest.raises(ValueError, match=says):
-        estimator.fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from scipy.optimize import approx_fprime, minimize_scalar
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
 from rff_engine import boosting
@@ -29,22 +27,6 @@ def sample(n=120, d=2, seed=0, noise=0.1):
     X = rng.normal(size=(n, d)).clip(-0.5)
     X = np.where(X == -0.5, 0, X)
     return X, np.where((np.sin(2 * X[:, 0]) > 0.3) ^ (rng.random(n) < noise), 1.0, -1.0)
-
-
-def expected_failures(estimator):
-    """A landmark starts at a row drawn by its place: shuffled rows give others, as those of the check are."""
-    checks = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-    return dict.fromkeys(checks, "draws rows by place") if estimator.weak_learner == "landmark" else {}
-
-
-@pytest.mark.more(after=20)
-@pytest.mark.slow("scikit-learn's checks of two estimators")
-@parametrize_with_checks(
-    [rff.LandmarkBoosting(n_estimators=6, random_state=0), rff.LandmarkBoosting(None, 6, "cosine", random_state=0)],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 # --- the steps of a round -----------------------------------------------------------------------------------------
@@ -275,19 +257,6 @@ def test_descent_and_pseudo_posterior_lower_the_loss():
 
 
 # --- forms --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@every_model
-def test_float32_stays_and_csr_equals_dense(model):
-    X, y = sample()
-    dense = clone(model).fit(X, y)
-    np.testing.assert_allclose(clone(model).fit(sp.csr_array(X), y).transform(X), dense.transform(X), atol=1e-3)
-    np.testing.assert_allclose(dense.transform(sp.csr_array(X)), dense.transform(X), atol=1e-12)
-    single = clone(model).fit(X.astype(np.float32), y)
-    assert single.transform(X.astype(np.float32)).dtype == np.float32
-    votes = single.decision_function(X.astype(np.float32)), dense.decision_function(X)
-    assert np.mean((votes[0] > 0) == (votes[1] > 0)) > 0.9
 
 
 def test_features_are_named_by_the_weak_learner():

@@ -15,7 +15,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
 from rff_engine import bounds, certificates
@@ -43,13 +42,6 @@ def sample(n=300, seed=0, noise=0.1):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     return X, (X[:, 0] * X[:, 1] > 0) ^ (rng.random(n) < noise)
-
-
-@pytest.mark.more(after=15)
-@pytest.mark.slow("scikit-learn's checks of two estimators")
-@parametrize_with_checks([rff.CertifiedClassifier(LEARNED, random_state=0), MODELS[3]])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.slow

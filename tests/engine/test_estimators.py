@@ -10,9 +10,7 @@ from sklearn.datasets import make_moons
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rff_engine import (
     FrequencyBlocks,
@@ -56,27 +54,6 @@ ESTIMATORS = [
     NystroemFeatures(kernel=LaplacianKernel(0.5), n_components=3, landmarks="cluster", random_state=0),
 ]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
-
-
-OTHER_SAMPLING = [
-    RandomFourierFeatures(n_components=5, sampling=sampling, random_state=0) for sampling in list(SAMPLING_SCHEMES)[1:]
-]
-
-
-def expected_failures(estimator) -> dict[str, str]:
-    if not isinstance(estimator, LandmarkSimilarity) or estimator.n_landmarks == 0.1:  # one centroid a class: no draw
-        return {}
-    says = "landmarks are drawn among the rows, and so are the seeds of k-means: repeated rows are drawn otherwise"
-    return dict.fromkeys([f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")], says)
-
-
-# Some checks have more dimensions than there are components.
-@pytest.mark.more(after=100)
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*too few to match a covariance")
-@parametrize_with_checks(ESTIMATORS + OTHER_SAMPLING, expected_failed_checks=expected_failures)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("sampling", SAMPLING_SCHEMES)
@@ -224,24 +201,6 @@ def test_default_kernel_is_gaussian_with_the_scale_of_the_data():
 # --- what all of them keep ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.more(after=8)
-@pytest.mark.slow
-@every_estimator
-def test_float32_stays_and_csr_equals_dense(estimator):
-    X, y = sample()
-    X = X * (np.abs(X) > 0.3)
-    for dtype, tolerance in ((np.float64, 1e-9), (np.float32, 2e-4)):
-        dense = clone(estimator).fit(X.astype(dtype), y)
-        phi = dense.transform(X.astype(dtype))
-        assert isinstance(phi, np.ndarray) and phi.dtype == dtype
-        for container in (sp.csr_array, sp.csr_matrix):
-            given = container(X.astype(dtype))
-            sparse = clone(estimator).fit(given, y).transform(given)
-            assert isinstance(sparse, np.ndarray) and sparse.dtype == dtype
-            np.testing.assert_allclose(sparse, phi, rtol=0, atol=tolerance)
-            np.testing.assert_allclose(dense.transform(given), phi, rtol=0, atol=tolerance)
-
-
 @pytest.mark.slow
 @every_estimator
 def test_results_are_reproducible_from_a_seed(estimator):
@@ -252,17 +211,6 @@ def test_results_are_reproducible_from_a_seed(estimator):
     np.testing.assert_array_equal(*old)
     if not (isinstance(estimator, LandmarkSimilarity) and estimator.similarity == "prior"):
         assert not np.array_equal(first, clone(estimator).set_params(random_state=12).fit_transform(X, y))
-
-
-@pytest.mark.slow
-@every_estimator
-def test_parameters_survive_cloning(estimator):
-    copied = clone(estimator)
-    assert copied is not estimator and copied.get_params() == estimator.get_params()
-    parameters = estimator.get_params()
-    X, y = sample()
-    assert copied.fit(X, y) is copied
-    assert copied.get_params() == parameters
 
 
 @pytest.mark.slow
@@ -283,17 +231,6 @@ def test_feature_names_are_columns_of_the_output(estimator):
     assert list(table.columns) == names
 
 
-@pytest.mark.more(after=3)
-@pytest.mark.slow
-@every_estimator
-def test_estimator_works_in_a_pipeline_and_grid_search(estimator):
-    X, y = sample()
-    model = make_pipeline(StandardScaler(), clone(estimator), LinearSVC())
-    step = type(estimator).__name__.lower()
-    search = GridSearchCV(model, {f"{step}__n_components": [2, 40], "linearsvc__C": [0.1, 10]}, cv=3).fit(X, y)
-    assert search.predict(X).shape == y.shape and search.best_score_ > 0.5
-
-
 @pytest.mark.slow
 def test_learned_features_separate_moons():
     X, y = make_moons(400, noise=0.1, random_state=0)
@@ -306,22 +243,6 @@ def test_learned_features_separate_moons():
     ):
         curved = make_pipeline(estimator, LinearSVC(C=10)).fit(X[:200], y[:200]).score(X[200:], y[200:])
         assert curved > 0.97 > straight + 0.05
-
-
-def test_larger_beta_and_rho_lower_the_mean_loss():
-    X, y = sample()
-    means = [
-        [(fitted := estimator.fit(X, y)).alignment_loss_ @ fitted.weights_ for estimator in path]
-        for path in (
-            [PseudoPosteriorFeatures(n_candidates=200, beta=beta, random_state=0) for beta in (0, 1, 10, 1e6)],
-            [OptimizedKernelFeatures(n_candidates=200, rho=rho, random_state=0) for rho in (0, 1e-3, 0.1, 1)],
-        )
-    ]
-    assert (np.diff(means) < 0).all()
-    np.testing.assert_allclose(
-        np.array(means)[:, 0],
-        PseudoPosteriorFeatures(n_candidates=200, random_state=0).fit(X, y).alignment_loss_.mean(),
-    )
 
 
 # --- beta and rho by the minimum of a bound -------------------------------------------------------------------------
@@ -375,14 +296,6 @@ def test_centroids_have_no_bound():
     assert LandmarkSimilarity(n_landmarks=4, n_components=3, random_state=0).fit(X, y).bound_ is None
     with pytest.raises(ValueError, match=r"selection 'kmeans'; 'random' is needed, as no bound covers centroids\.$"):
         LandmarkSimilarity(beta="bound").fit(X, y)
-
-
-@pytest.mark.parametrize("estimator", [PseudoPosteriorFeatures, OptimizedKernelFeatures, LandmarkSimilarity])
-def test_a_bound_needs_a_probability_and_a_strength(estimator):
-    name = "rho" if estimator is OptimizedKernelFeatures else "beta"
-    for change in ({"epsilon": 0.0}, {name: "bounds"}, {name: -1.0}):
-        with pytest.raises(ValueError, match=f"^{next(iter(change))} is "):
-            estimator(**change).fit(*sample())
 
 
 def test_without_anything_to_learn_the_bound_keeps_the_prior():

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
 from rff_engine import leverage
@@ -12,18 +10,11 @@ from tests import naive
 
 KERNELS = [rff.GaussianKernel(1.5), rff.LaplacianKernel(0.5), rff.MaternKernel(nu=1.5)]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-ESTIMATOR = rff.LeverageScoreFeatures(n_components=5, n_candidates=30, n_pilot=10, random_state=0)
 
 
 def sample(n=40, d=3, seed=0):
     X = np.random.default_rng(seed).normal(size=(n, d)).clip(-0.5)
     return np.where(X == -0.5, 0, X)
-
-
-@pytest.mark.slow
-@parametrize_with_checks([ESTIMATOR])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @every_kernel
@@ -122,14 +113,3 @@ def test_high_frequencies_of_distant_clusters_have_larger_scores():
     far = np.abs(rff.GaussianKernel(1.0).sample_frequencies(400, 1, np.random.default_rng(0))[:, 0]) > 2
     scores = model.leverage_scores_
     assert scores[far].mean() > 1.5 * scores[~far].mean()
-
-
-def test_float32_stays_and_csr_equals_dense():
-    X = sample()
-    dense = clone(ESTIMATOR).fit_transform(X)
-    assert dense.dtype == np.float64 and dense.shape == (40, 10)
-    np.testing.assert_allclose(clone(ESTIMATOR).fit_transform(sp.csr_array(X)), dense, rtol=1e-6)
-    single = clone(ESTIMATOR).fit(X.astype(np.float32))
-    assert single.transform(X.astype(np.float32)).dtype == np.float32
-    np.testing.assert_allclose(single.transform(X.astype(np.float32)), dense, atol=1e-3)
-    assert single.get_feature_names_out().tolist()[:2] == ["cos0", "cos1"]

@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rff_engine as rff
 from rff_engine.progressive import BlockErrors, Progress, choices, error_limits, largest_mean_risk, level_of
@@ -24,19 +23,6 @@ from rff_engine.progressive import BlockErrors, Progress, choices, error_limits,
 TREE = rff.CertifiedClassifier(
     estimator=DecisionTreeClassifier(max_depth=3), prior_fraction=0.3, random_state=0, scheme="progressive", n_blocks=4
 )
-
-
-class Blocks(rff.CertifiedClassifier):
-    """Without `decision_function`, which is that of features, and which scikit-learn's checks call where it is."""
-
-    decision_function = property()
-
-
-@pytest.mark.more(after=15)
-@pytest.mark.slow("scikit-learn's checks of a classifier that is fitted nine times")
-@parametrize_with_checks([Blocks(estimator=LogisticRegression(), random_state=0, scheme="progressive", n_blocks=4)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.slow

@@ -1,0 +1,123 @@
+"""What all estimators have in common: scikit-learn's checks, float32 that stays, and CSR points that equal dense."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import rff_engine as rff
+from rff_engine.frequencies import SAMPLING_SCHEMES
+
+from .test_boosting import MODELS as BOOSTED
+from .test_certified_classifier import MODELS as CERTIFIED
+from .test_estimators import ESTIMATORS as DRAWN, sample
+
+ADAPTIVE = [
+    rff.AdaptiveFourierFeatures(n_components=5, random_state=0),
+    rff.AdaptiveFourierFeatures(rff.LaplacianKernel(0.5), 3, "cluster", 4, random_state=0),
+    rff.AdaptiveFourierFeatures(n_components=4, landmarks="nearest", sampling="orthogonal", random_state=0),
+    rff.SupervisedFourierFeatures(n_components=3, decay=0.01, random_state=0),
+    rff.SupervisedFourierFeatures(n_components=3, task="classification", decay=0.1, agreement=0, random_state=0),
+]
+LEVERAGE = rff.LeverageScoreFeatures(n_components=5, n_candidates=30, n_pilot=10, random_state=0)
+
+
+class Blocks(rff.CertifiedClassifier):
+    """Without `decision_function`, which is that of features, and which scikit-learn's checks call where it is."""
+
+    decision_function = property()
+
+
+# --- scikit-learn's checks ----------------------------------------------------------------------------------------
+
+OTHER_SAMPLING = [
+    rff.RandomFourierFeatures(n_components=5, sampling=sampling, random_state=0)
+    for sampling in list(SAMPLING_SCHEMES)[1:]
+]
+BOOSTING = [rff.LandmarkBoosting(n_estimators=6, random_state=0)]
+BOOSTING += [rff.LandmarkBoosting(None, 6, "cosine", random_state=0)]
+# Estimators, and how many of their checks are of the first group.
+CHECKED = [
+    (DRAWN + OTHER_SAMPLING, 100),
+    (ADAPTIVE, 60),
+    ([LEVERAGE], 1000),
+    (BOOSTING, 20),
+    ([CERTIFIED[0], CERTIFIED[3]], 15),
+    ([Blocks(estimator=LogisticRegression(), random_state=0, scheme="progressive", n_blocks=4)], 15),
+]
+
+
+def draws_rows(estimator) -> bool:
+    """Whether rows are drawn by their place: a row of weight 2 is drawn otherwise than two equal rows."""
+    if isinstance(estimator, rff.LandmarkBoosting):
+        return estimator.weak_learner == "landmark"
+    if isinstance(estimator, rff.LandmarkSimilarity):
+        return estimator.n_landmarks != 0.1  # one centroid a class is no draw
+    return isinstance(estimator, rff.SupervisedFourierFeatures)
+
+
+def checks():
+    for estimators, n_first in CHECKED:
+        cases = [
+            pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.func.__name__}")
+            for estimator in estimators
+            for estimator, check in estimator_checks_generator(estimator, mark=None)
+        ]
+        yield from cases[:n_first]
+        yield from (pytest.param(*case.values, id=case.id, marks=pytest.mark.second) for case in cases[n_first:])
+
+
+# Some checks have more dimensions than there are components.
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*too few to match a covariance")
+@pytest.mark.parametrize(("estimator", "check"), list(checks()))
+def test_scikit_learn_checks(estimator, check):
+    if draws_rows(estimator) and check.func.__name__.startswith("check_sample_weight_equivalence"):
+        pytest.xfail("landmarks are drawn among the rows")
+    check(estimator)
+
+
+# --- forms of points ----------------------------------------------------------------------------------------------
+
+# Estimators, and how far features of CSR points may be from those of dense ones, in float64 and float32, after a fit
+# to each. Where rounding changes the end of a descent much, they are not compared.
+ANYWHERE = 1e9
+FORMS = [
+    *(pytest.param(estimator, 1e-9, 2e-4) for estimator in DRAWN[:8]),
+    *(pytest.param(estimator, 1e-9, 2e-4, marks=pytest.mark.second) for estimator in DRAWN[8:]),
+    *(pytest.param(estimator, 1e-4, ANYWHERE) for estimator in ADAPTIVE),
+    pytest.param(LEVERAGE, 1e-6, 1e-3),
+    *(pytest.param(estimator, 1e-3, ANYWHERE) for estimator in BOOSTED),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("estimator", "close", "close_32"), FORMS)
+def test_float32_stays_and_csr_equals_dense(estimator, close, close_32):
+    X, y = sample()
+    X = X * (np.abs(X) > 0.3)
+    features = []
+    for dtype, after_fit, after_transform in ((np.float64, close, 1e-9), (np.float32, close_32, 2e-4)):
+        points = X.astype(dtype)
+        dense = clone(estimator).fit(points, y)
+        phi = dense.transform(points)
+        assert isinstance(phi, np.ndarray) and phi.dtype == dtype
+        for container in (sp.csr_array, sp.csr_matrix):
+            sparse = clone(estimator).fit(container(points), y).transform(container(points))
+            assert isinstance(sparse, np.ndarray) and sparse.dtype == dtype
+            np.testing.assert_allclose(sparse, phi, rtol=0, atol=after_fit)
+            np.testing.assert_allclose(dense.transform(container(points)), phi, rtol=0, atol=after_transform)
+        features.append(phi)
+    np.testing.assert_allclose(features[1], features[0], rtol=0, atol=5 * close_32)
+    names = dense.get_feature_names_out()
+    assert len(names) == phi.shape[1] and names[0] in ("cos0", "landmark0", "nystroem0", "cosine0")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", BOOSTED)
+def test_votes_on_float32_points_are_nearly_those_on_float64(model):
+    X, y = sample()
+    votes = [clone(model).fit(X.astype(dtype), y).predict(X.astype(dtype)) for dtype in (np.float32, np.float64)]
+    assert np.mean(votes[0] == votes[1]) > 0.9
