@@ -10,29 +10,7 @@ from sklearn.exceptions import NotFittedError
 import rff_engine as rff
 from rff_engine import _validation
 
-N, D_IN, D, L = 12, 2, 5, 3
-
-
-def good():
-    """Arguments that every function accepts, by name."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(N, D_IN)), np.arange(N) % 2
-    return {
-        "X": X,
-        "y": y,
-        "omega": rng.normal(size=(D, D_IN)),
-        "classes": np.array([0, 1]),
-        "landmarks": X[:L],
-        "landmark_labels": y[:L],
-        "landmark_indices": np.arange(L),
-        "offsets": np.zeros(D),
-        "weights": np.full(D, 1 / D),
-        "Q": np.full((L, D), 1 / D),
-        "u": np.zeros(4),
-        "v": np.zeros(3),
-        "losses": np.linspace(0.1, 0.9, D),
-        "kernel": rff.GaussianKernel(),
-    }
+from .test_forms_of_input import ALL_CALLS, D_IN, KERNEL, OMEGA, D, L, N, X, Y
 
 
 def changed(array, value, at=0):
@@ -41,81 +19,43 @@ def changed(array, value, at=0):
     return array
 
 
-# The arguments above that each function takes, then others that it needs.
+def of_call(name, **more):
+    """A function and arguments that it accepts, with more of them than the forms of input need."""
+    function, arrays, others = ALL_CALLS[name]
+    return function, arrays | others | more
+
+
 OF_BOUNDS = {"loss": 0.3, "n": 50, "t": 5.0, "epsilon": 0.05, "mu": 2.0, "n_landmarks": 2, "form": "paper"}
 OF_BOUNDS |= {"kl": 1.0, "chi2": 1.0, "divergence": 1.0, "variance": 0.1}
 FUNCTIONS = {
-    "kernel": (lambda X, Y: rff.MaternKernel(nu=0.8)(X, Y), {"X": "X", "Y": "X"}, {}),
-    "density": (rff.GaussianKernel().spectral_density, {"omega": "omega"}, {}),
-    "sample_frequencies": (
-        rff.CauchyKernel().sample_frequencies,
-        {},
-        {"n_frequencies": 4, "n_features": 2, "random_state": 0},
-    ),
-    "draw_frequencies": (
-        rff.draw_frequencies,
-        {"kernel": "kernel"},
-        {"n_frequencies": 4, "n_features": 2, "sampling": "monte_carlo", "random_state": 0},
-    ),
-    "FrequencyBlocks": (
-        rff.FrequencyBlocks,
-        {"kernel": "kernel"},
-        {"n_frequencies": 4, "n_features": 2, "seed": 0},
-    ),
-    "take": (rff.FrequencyBlocks(rff.GaussianKernel(), 10, 2).take, {}, {"indices": [0, 9]}),
-    "block": (rff.FrequencyBlocks(rff.GaussianKernel(), 10, 2).block, {}, {"b": 0}),
-    "phases": (rff.phases, {"X": "X", "omega": "omega"}, {}),
-    "fourier_features": (rff.fourier_features, {"X": "X", "omega": "omega", "weights": "weights"}, {}),
-    "random_phase_features": (rff.random_phase_features, {"X": "X", "omega": "omega", "offsets": "offsets"}, {}),
-    "alignment_loss": (rff.alignment_loss, {"X": "X", "y": "y", "omega": "omega"}, {"n_jobs": None}),
-    "alignment_sums": (
-        rff.alignment_sums,
-        {"X": "X", "y": "y", "omega": "omega", "classes": "classes"},
-        {"n_jobs": None},
-    ),
+    "kernel": of_call("MaternKernel"),
+    "density": of_call("GaussianKernel"),
+    "sample_frequencies": of_call("sample_frequencies"),
+    "draw_frequencies": of_call("draw_frequencies"),
+    "FrequencyBlocks": (rff.FrequencyBlocks, {"kernel": KERNEL, "n_frequencies": 4, "n_features": 2, "seed": 0}),
+    "take": of_call("FrequencyBlocks"),
+    "block": of_call("FrequencyBlocks.block"),
+    **{name: of_call(name) for name in ("phases", "fourier_features", "random_phase_features")},
+    **{name: of_call(name, n_jobs=None) for name in ("alignment_loss", "alignment_sums")},
     "alignment_loss_batched": (
         lambda X, y, omega, classes, n_jobs: rff.alignment_loss_batched([(X, y)], omega, classes, n_jobs),
-        {"X": "X", "y": "y", "omega": "omega", "classes": "classes"},
-        {"n_jobs": None},
+        {"X": X, "y": Y, "omega": OMEGA, "classes": np.array([0, 1]), "n_jobs": None},
     ),
-    "alignment_loss_variance": (rff.alignment_loss_variance, {"X": "X", "y": "y", "omega": "omega"}, {}),
-    "alignment_loss_plane": (rff.alignment_loss_plane, {"X": "X", "y": "y", "u": "u", "v": "v"}, {}),
-    "landmark_alignment_loss": (
-        rff.landmark_alignment_loss,
-        {name: name for name in ("X", "y", "landmarks", "landmark_labels", "omega", "landmark_indices")},
-        {"n_jobs": 2},
-    ),
-    "pseudo_posterior": (rff.pseudo_posterior, {"loss": "losses"}, {"beta": 1.0, "n": 10}),
-    "optimized_kernel_weights": (rff.optimized_kernel_weights, {"loss": "losses"}, {"rho": 1.0, "mu": 2.0}),
-    "kl_divergence": (rff.kl_divergence, {"Q": "Q"}, {}),
-    "power_divergence": (rff.power_divergence, {"Q": "Q"}, {"mu": 2.0}),
-    "select_landmarks": (
-        rff.select_landmarks,
-        {"X": "X", "y": "y"},
-        {"n_landmarks": 4, "method": "random", "random_state": 0},
-    ),
-    "landmark_similarity": (
-        rff.landmark_similarity,
-        {"X": "X", "landmarks": "landmarks", "omega": "omega", "Q": "Q"},
-        {"n_jobs": -1},
-    ),
-    "similarity_maps": (
-        rff.similarity_maps,
-        {"u": "u", "v": "v", "landmarks": "landmarks", "omega": "omega", "Q": "Q"},
-        {},
-    ),
+    **{name: of_call(name) for name in ("alignment_loss_variance", "alignment_loss_plane")},
+    "landmark_alignment_loss": of_call("landmark_alignment_loss", n_jobs=2),
+    "pseudo_posterior": of_call("pseudo_posterior"),
+    "optimized_kernel_weights": of_call("optimized_kernel_weights", mu=2.0),
+    **{name: of_call(name) for name in ("kl_divergence", "power_divergence")},
+    "select_landmarks": of_call("select_landmarks", method="random"),
+    "landmark_similarity": of_call("landmark_similarity", n_jobs=-1),
+    "similarity_maps": of_call("similarity_maps"),
     **{
-        name: (bound.function, {}, {argument: OF_BOUNDS[argument] for argument in bound.arguments})
+        name: (bound.function, {argument: OF_BOUNDS[argument] for argument in bound.arguments})
         for name, bound in rff.bounds.ALIGNMENT_BOUNDS.items()
     },
-    "kl_terms": (
-        rff.bounds.kl_terms,
-        {},
-        {"bound": "landmark_kl", "loss": 0.3, "kl": 1.0, "n": 50, "t": 5.0, "epsilon": 0.05, "n_landmarks": 2},
-    ),
+    "kl_terms": of_call("bounds.kl_terms", n_landmarks=2),
 }
 
-_NUMBERS = good()
 _NONNEGATIVE = [-1.0, -1e-12, np.nan, np.inf, "1", None]
 _COUNT = [0, -1, 2.0, np.nan, "3", None, True]
 _NAME = ["unknown", None, 3, ["random"]]
@@ -132,20 +72,20 @@ _POINTS = [
 BAD = {
     "X": [
         *[X for X in _POINTS if np.shape(X) != (3, 7)],
-        changed(_NUMBERS["X"], np.nan),
-        changed(_NUMBERS["X"], -np.inf, 5),
-        sp.csr_array(changed(_NUMBERS["X"], np.nan)),
-        changed(_NUMBERS["X"], np.nan).astype(np.float32),
+        changed(X, np.nan),
+        changed(X, -np.inf, 5),
+        sp.csr_array(changed(X, np.nan)),
+        changed(X, np.nan).astype(np.float32),
     ],
-    "Y": [*[Y for Y in _POINTS if Y is not None], changed(_NUMBERS["X"], np.nan)],
-    "omega": [*_POINTS, changed(_NUMBERS["omega"], np.nan), sp.csr_array(_NUMBERS["omega"])],
-    "landmarks": [*_POINTS, changed(_NUMBERS["landmarks"], np.inf)],
+    "Y": [*[Y for Y in _POINTS if Y is not None], changed(X, np.nan)],
+    "omega": [*_POINTS, changed(OMEGA, np.nan), sp.csr_array(OMEGA)],
+    "landmarks": [*_POINTS, changed(X[:L], np.inf)],
     "y": [
         np.zeros(N),
         np.full(N, "same"),
         np.arange(N - 1) % 2,
         np.zeros((N, 1)),
-        changed(_NUMBERS["y"], np.nan),
+        changed(Y, np.nan),
         np.array([1, "a", None] * 4, dtype=object),
         3,
     ],
@@ -184,14 +124,16 @@ LOSS_OF = {
     "pseudo_posterior": LOSSES,
     "optimized_kernel_weights": [*LOSSES, [[0.1, 0.2]]],
 }
+# `sample_weight` has tests of its own.
+WITHOUT_BAD = ("kernel", "sample_weight")
 UNIT_LOSSES = [-0.1, 1.1, np.nan, np.inf, [0.5, 2.0], ["a"]]
 DISTRIBUTIONS = [[], 0.5, [0.5, 0.4], [1.5, -0.5], [np.nan, 1.0], [[0.5, 0.5], [0.9, 0.2]], ["a"]]
 WEIGHTS = [np.full((L, D), np.nan), np.ones(D), np.ones((L + 1, D)), np.ones((L, D + 1)), np.ones((L, 0)), ["a"]]
 
 
 def cases():
-    for function, (_, shared, others) in FUNCTIONS.items():
-        for name in [*shared, *others]:
+    for function, (_, arguments) in FUNCTIONS.items():
+        for name in arguments:
             bad = BAD.get(name)
             if name == "loss":
                 bad = LOSS_OF.get(function, UNIT_LOSSES)
@@ -205,16 +147,15 @@ def cases():
                 bad = [omega for omega in bad if np.shape(omega) != (3, 7)]
             elif name == "n" and function != "pseudo_posterior":
                 bad = [*bad, 1]
-            elif name == "kernel":
+            if name in WITHOUT_BAD:
                 continue
             for i, value in enumerate(bad):
                 yield pytest.param(function, name, value, id=f"{function}-{name}-{i}")
 
 
 def call(function, **changes):
-    does, shared, others = FUNCTIONS[function]
-    arguments = {name: good()[key] for name, key in shared.items()} | others | changes
-    return does(*arguments.values()) if function in ("kernel",) else does(**arguments)
+    does, arguments = FUNCTIONS[function]
+    return does(**arguments | changes)
 
 
 def assert_one_sentence(error):
@@ -243,8 +184,7 @@ def test_bad_argument_is_named_in_one_sentence(function, name, value):
 
 
 def test_every_argument_has_bad_values():
-    named = {name for _, shared, others in FUNCTIONS.values() for name in [*shared, *others]}
-    assert named - set(BAD) <= {"kernel", "loss", "Q"}
+    assert {name for _, arguments in FUNCTIONS.values() for name in arguments} - set(BAD) <= {"loss", "Q", *WITHOUT_BAD}
 
 
 def test_messages_name_the_value():
@@ -264,8 +204,7 @@ def test_messages_name_the_value():
 
 
 def test_landmarks_must_be_the_rows_of_their_indices():
-    given = good()
-    for change in ({"landmarks": given["landmarks"] + 1e-9}, {"landmark_labels": 1 - given["landmark_labels"]}):
+    for change in ({"landmarks": X[:L] + 1e-9}, {"landmark_labels": 1 - Y[:L]}):
         with pytest.raises(ValueError, match="landmark_indices names rows") as raised:
             call("landmark_alignment_loss", **change)
         assert_one_sentence(raised.value)
@@ -341,7 +280,6 @@ SIZES = {
     "landmarks": [lambda: rff.feature_weights(MANY, rff.GaussianKernel(), [[0.0]])],
     "features": [lambda: rff.ridge_path(sp.csr_array((10**7, 10**7)), MANY[:, 0], [1.0])],
 }
-X, Y = good()["X"], good()["y"]
 MANY = np.zeros((2 * 10**6, 1))
 
 
@@ -415,9 +353,9 @@ ESTIMATOR_PARAMETERS = [
             ("n_components", _COUNT),
             ("kernel", ["radial"]),
             ("random_state", BAD["random_state"]),
-            ("max_iter", _COUNT[:-1]),
+            ("max_iter", _COUNT),
             ("tol", _NONNEGATIVE),
-            ("verbose", [-1, "yes", None]),
+            ("verbose", [-1, 0.5, "yes", None]),
             ("n_jobs", BAD["n_jobs"]),
         )
     ],
@@ -465,20 +403,20 @@ def test_bad_parameters_are_named_by_fit(estimator, name, value):
     if name != "n_candidates" and hasattr(made, "n_candidates"):
         made.set_params(n_candidates=20)
     with pytest.raises(ValueError) as raised:
-        made.fit(good()["X"], good()["y"])
+        made.fit(X, Y)
     assert_one_sentence(raised.value)
     assert str(raised.value).startswith(name)
+    assert repr(value) in str(raised.value) or not isinstance(value, str | float)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_estimators_refuse_bad_points(estimator):
-    X, y = good()["X"], good()["y"]
     for bad in (changed(X, np.nan), changed(X, np.inf), X[0], X[:0], X[:, :0], [["a", "b"]] * N):
         with pytest.raises(ValueError):  # a message of scikit-learn
-            estimator.fit(bad, y)
+            estimator.fit(bad, Y)
     with pytest.raises(NotFittedError):
         type(estimator)().transform(X)
-    fitted = estimator.fit(X, y)
+    fitted = estimator.fit(X, Y)
     for bad in (changed(X, np.nan), X[:, :1]):
         with pytest.raises(ValueError):
             fitted.transform(bad)
@@ -486,7 +424,6 @@ def test_estimators_refuse_bad_points(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS[1:], ids=lambda e: type(e).__name__)
 def test_estimators_that_learn_need_classes(estimator):
-    X = good()["X"]
     with pytest.raises(ValueError, match=f"{type(estimator).__name__} needs at least 2 classes.*'ham'") as raised:
         estimator.fit(X, ["ham"] * N)
     assert_one_sentence(raised.value)
