@@ -6,8 +6,6 @@ import scipy.sparse as sp
 from scipy.integrate import quad
 from scipy.optimize import nnls
 from sklearn.cluster import KMeans
-from sklearn.kernel_approximation import Nystroem
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score
 from sklearn.preprocessing import StandardScaler
@@ -204,14 +202,6 @@ def test_descent_stops_by_max_steps_and_by_tol():
     fine = adapt_frequencies(points, KERNELS[0], omega, weights, tol=1e-3)
     assert len(rough.losses) < len(fine.losses)
     assert rough.losses[-1] > fine.losses[-1]
-
-
-def test_csr_landmarks_equal_dense_ones():
-    points, weights, omega, _ = problem((10, 6, 8))
-    points[points < 0.3] = 0
-    dense = adapt_frequencies(points, KERNELS[0], omega, weights, max_steps=5)
-    sparse = adapt_frequencies(sp.csr_array(points), KERNELS[0], omega, weights, max_steps=5)
-    np.testing.assert_allclose(sparse.frequencies, dense.frequencies, atol=1e-8)
 
 
 # --- alternating steps, as printed ---------------------------------------------------------------------------------
@@ -432,22 +422,6 @@ def test_importance_density_integrates_to_one_and_has_the_claimed_shape(d, sprea
         np.testing.assert_allclose(density, kernel.spectral_density(omega))
 
 
-def test_importance_density_has_least_error_among_its_neighbours():
-    """The density q minimises E p^2/q cos^2, here on a grid of the line."""
-    kernel, spread = GaussianKernel(1.0), 2.0
-    omega = np.linspace(-8, 8, 4001)[:, None]
-    p, q = kernel.spectral_density(omega), importance_density(omega, kernel, spread)
-    cosine = (1 + np.exp(-2 * spread**2 * omega[:, 0] ** 2)) / 2
-
-    def error(density):
-        return (p**2 / density * cosine).sum() / density.sum() ** -1
-
-    assert error(q) < error(p)
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        assert error(q) <= error(q * (1 + 0.3 * np.sin(rng.uniform(0, 5) * omega[:, 0] + rng.uniform(0, 6)))) + 1e-12
-
-
 # --- with a predictor ---------------------------------------------------------------------------------------------
 
 
@@ -529,19 +503,6 @@ def test_large_agreement_weight_keeps_the_kernel():
     assert errors[1] < errors[0]
 
 
-@pytest.mark.slow
-def test_supervised_frequencies_beat_unsupervised_ones_on_wine(wine):
-    X, y, kernel = wine
-    start = kernel.sample_frequencies(30, X.shape[1], 0)
-    found = supervise_frequencies(X[:1500], y[:1500], kernel, start, random_state=0)
-
-    def rmse(omega):
-        features = fourier_features(X, omega)
-        return np.sqrt(np.mean((Ridge(1.5).fit(features[:1500], y[:1500]).predict(features[1500:]) - y[1500:]) ** 2))
-
-    assert rmse(found.frequencies) < rmse(start)
-
-
 def test_supervised_frequencies_accept_csr_points_few_rows_and_constant_targets():
     X, y = labelled("regression", 40)
     kernel = GaussianKernel(2.0)
@@ -558,36 +519,6 @@ def test_supervised_frequencies_accept_csr_points_few_rows_and_constant_targets(
 
 
 # --- the yardsticks -----------------------------------------------------------------------------------------------
-
-
-def test_nystroem_of_scikit_learn_equals_the_formula():
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    kernel = GaussianKernel(1.0)
-    nystroem = Nystroem(kernel="rbf", gamma=kernel.gamma, n_components=12, random_state=0).fit(X)
-    landmarks = X[nystroem.component_indices_]
-    values, vectors = np.linalg.eigh(kernel(landmarks))
-    features = kernel(X, landmarks) @ vectors / np.sqrt(values)
-    direct = kernel(X, landmarks) @ np.linalg.inv(kernel(landmarks)) @ kernel(landmarks, X)
-    np.testing.assert_allclose(features @ features.T, direct, atol=1e-8)
-    found = nystroem.transform(X)
-    np.testing.assert_allclose(found @ found.T, direct, atol=1e-8)
-
-
-@pytest.mark.parametrize("ridge", [1e-3, 0.1])
-def test_ridge_on_features_equals_kernel_ridge_on_their_kernel(ridge):
-    """MATH 8: alpha = (K + n lambda I)^-1 y and theta = (phi' phi + n lambda I)^-1 phi' y predict the same."""
-    rng = np.random.default_rng(0)
-    X, y, kernel = rng.normal(size=(30, 3)), rng.normal(size=30), GaussianKernel(1.0)
-    features = fourier_features(X, kernel.sample_frequencies(8, 3, 0))
-    K = features @ features.T
-    dual = K @ np.linalg.solve(K + 30 * ridge * np.eye(30), y)
-    theta = np.linalg.solve(features.T @ features + 30 * ridge * np.eye(16), features.T @ y)
-    np.testing.assert_allclose(features @ theta, dual, atol=1e-8)
-    head = Ridge(alpha=30 * ridge, fit_intercept=False).fit(features, y)
-    np.testing.assert_allclose(head.predict(features), dual, atol=1e-8)
-    exact = KernelRidge(alpha=30 * ridge, kernel="rbf", gamma=kernel.gamma).fit(X, y).predict(X)
-    K = kernel(X)
-    np.testing.assert_allclose(exact, K @ np.linalg.solve(K + 30 * ridge * np.eye(30), y), atol=1e-8)
 
 
 # --- bad input ----------------------------------------------------------------------------------------------------

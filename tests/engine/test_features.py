@@ -85,29 +85,6 @@ def test_both_maps_are_unbiased(kernel, d):
         assert (np.abs(error) < 4.5 * per_frequency.std(axis=1) / np.sqrt(D)).all()
 
 
-@every_kernel
-def test_features_have_unit_norm_exactly_or_on_average(kernel):
-    rng = np.random.default_rng(0)
-    X, D = rng.normal(size=(5, 3)), 40000
-    omega = kernel.sample_frequencies(D, 3, rng)
-    np.testing.assert_allclose((fourier_features(X, omega) ** 2).sum(axis=1), 1, rtol=1e-12)
-    squares = D * random_phase_features(X, omega, rng.uniform(0, 2 * np.pi, D)) ** 2
-    assert (np.abs(squares.mean(axis=1) - 1) < 4.5 * squares.std(axis=1) / np.sqrt(D)).all()
-
-
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix])
-def test_csr_equals_dense(container):
-    X, omega = problem()
-    offsets = np.linspace(0, 6, 6)
-    for dtype in (np.float64, np.float32):
-        dense, sparse = X.astype(dtype), container(X.astype(dtype))
-        tolerance = 1e-10 if dtype == np.float64 else 1e-5
-        for name, given in ((phases, ()), (fourier_features, ()), (random_phase_features, (offsets,))):
-            found = name(sparse, omega, *given)
-            assert isinstance(found, np.ndarray) and found.dtype == dtype
-            np.testing.assert_allclose(found, name(dense, omega, *given), rtol=0, atol=tolerance)
-
-
 def test_float32_stays_and_is_close():
     X, omega = problem()
     X32 = X.astype(np.float32)

@@ -572,11 +572,13 @@ def check_forms(key, forms_of, chosen=None):
             exact = np.array_equal(values, points.astype(values.dtype))
             wanted = expected[values.dtype.type] if exact else function(values)
             for answer, right in zip(function(form), wanted, strict=True):
+                assert type(answer) is type(right) or sp.issparse(answer), f"{key}: {name}"
                 compare(dense(answer), dense(right), 1e-4 if values.dtype == np.float32 else 1e-9, f"{key}: {name}")
         assert pickle.dumps(form) == before, f"{key} changes {name}"
 
 
 def compare(found, right, tolerance, message):
+    assert found.dtype == right.dtype, message
     if right.dtype.kind == "f":
         np.testing.assert_allclose(found, right, rtol=tolerance, atol=tolerance, err_msg=message)
     else:

@@ -7,10 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 from rff_engine import (
-    CauchyKernel,
-    GaussianKernel,
-    LaplacianKernel,
-    MaternKernel,
     _blocks,
     landmark_similarity,
     landmarks,
@@ -227,12 +223,6 @@ def test_no_array_of_points_and_frequencies_is_made(own):
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_similarity_of_a_landmark_to_itself_is_1(own):
-    _, points, omega, Q = representation(own=own)
-    np.testing.assert_allclose(np.diag(landmark_similarity(points, points, omega, Q)), 1, rtol=1e-12)
-
-
-@pytest.mark.parametrize("own", [False, True])
 def test_maps_are_the_similarities_on_the_grid(own):
     _, points, omega, Q = representation(d=2, own=own)
     u, v = np.linspace(-2, 2, 6), np.linspace(-1, 3, 4)
@@ -251,21 +241,6 @@ def test_maps_of_large_float32_landmarks_are_in_float64():
     grid = np.array([[a, b] for b in v for a in u])
     expected = naive.landmark_similarity(grid, points, omega, Q).T.reshape(5, 4, 6)
     np.testing.assert_allclose(maps, expected, rtol=0, atol=1e-8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kernel", [GaussianKernel(1.5), LaplacianKernel(0.3), MaternKernel(nu=0.8), CauchyKernel(0.5)], ids=repr
-)
-@pytest.mark.parametrize("d", [2, 5])
-def test_uniform_weights_on_many_frequencies_give_the_kernel(kernel, d):
-    D = 20000
-    X, points, _, _ = representation(d=d)
-    omega = kernel.sample_frequencies(5 * D, d, random_state=d).reshape(5, D, d)
-    similarity = landmark_similarity(X, points, omega, np.full((5, D), 1 / D))
-    value, doubled = kernel(X, points), kernel(2 * X, 2 * points)
-    deviation = np.sqrt(((1 + doubled) / 2 - value**2) / D)
-    assert (np.abs(similarity - value) < 4.5 * deviation + 1e-12).all()
 
 
 def test_centroids_do_not_depend_on_the_type_of_sparse_indices():

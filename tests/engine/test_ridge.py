@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from scipy.linalg import solve
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
@@ -34,13 +33,6 @@ def test_ridge_on_features_is_where_its_gradient_vanishes(D, T, intercept):
         np.testing.assert_allclose(missed.mean(axis=0) if intercept else b, 0, atol=1e-10)
         model = Ridge(alpha=40 * value, fit_intercept=intercept).fit(Z, y)
         np.testing.assert_allclose(model.predict(Z), Z @ w + b, atol=1e-8)
-
-
-def test_sparse_features_equal_dense_ones():
-    X, y = problem()
-    Z = X * (X > 0)
-    for dense, sparse in zip(ridge_path(Z, y, LAMBDAS), ridge_path(sp.csr_array(Z), y, LAMBDAS), strict=True):
-        np.testing.assert_array_equal(dense, sparse)
 
 
 @pytest.mark.parametrize("T", [None, 2])

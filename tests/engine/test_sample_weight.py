@@ -58,23 +58,11 @@ def test_whole_weights_equal_repeated_rows(container):
     np.testing.assert_allclose(loss, weighted_mean(WHOLE), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("weights", [FRACTIONS, 3 * FRACTIONS, 1e-80 * FRACTIONS, 1e80 * FRACTIONS])
+@pytest.mark.parametrize("weights", [np.ones(N), *(scale * FRACTIONS for scale in (1, 0.3, 3, 1e-80, 1e80))])
 def test_loss_is_the_weighted_mean_over_pairs(weights):
     loss = rff.alignment_loss(X, Y, OMEGA, sample_weight=weights)
     np.testing.assert_allclose(loss, weighted_mean(weights), rtol=0, atol=1e-12)
     assert (loss >= 0).all() and (loss <= 1).all()
-
-
-def test_a_common_factor_of_small_weights_changes_nothing():
-    loss = rff.alignment_loss(X, Y, OMEGA, sample_weight=FRACTIONS)
-    np.testing.assert_allclose(rff.alignment_loss(X, Y, OMEGA, sample_weight=0.3 * FRACTIONS), loss, rtol=1e-12)
-    assert not np.allclose(rff.alignment_loss(X, Y, OMEGA), loss, rtol=1e-3)
-
-
-def test_weights_of_one_change_nothing():
-    np.testing.assert_allclose(
-        rff.alignment_loss(X, Y, OMEGA, sample_weight=np.ones(N)), rff.alignment_loss(X, Y, OMEGA), rtol=1e-14
-    )
 
 
 def test_float32_rows_are_weighted_in_float64():

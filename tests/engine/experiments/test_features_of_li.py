@@ -21,7 +21,7 @@ from rff_engine.experiments.reports.comparison import RARE_DRAW, judgement
 from rff_engine.experiments.running.runner import COLUMNS, run, run_repeats, run_stored
 from rff_engine.experiments.running.store import Store
 from rff_engine.experiments.studies import kernel_approximation
-from rff_engine.experiments.studies.feature_comparison import _folds, ridge_path
+from rff_engine.experiments.studies.feature_comparison import _folds
 from rff_engine.experiments.studies.feature_methods import (
     DESCENDED,
     METHODS,
@@ -197,16 +197,6 @@ def test_the_comparison_chooses_C_by_cross_validation():
         lambda C: Ridge(alpha=1 / (2 * C)),
         lambda predicted, y: np.sqrt(np.mean((predicted - y) ** 2)),
     )
-
-
-def test_ridge_path_equals_scikit_learn():
-    rng = np.random.default_rng(1)
-    Z, y, Cs = rng.standard_normal((30, 40)), rng.standard_normal(30) + 5, (1e-2, 1.0, 1e2)
-    coef, intercept = ridge_path(Z, y, Cs)
-    for i, C in enumerate(Cs):
-        model = Ridge(alpha=1 / (2 * C), solver="cholesky").fit(Z, y)
-        np.testing.assert_allclose(coef[i], model.coef_, atol=1e-8)
-        assert intercept[i] == pytest.approx(model.intercept_)
 
 
 @pytest.mark.more(after=1)

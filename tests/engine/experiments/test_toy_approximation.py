@@ -120,12 +120,6 @@ def test_frequencies_too_few_to_match_are_those_with_a_warning(d):
     assert toy.too_few_to_match(range(2, 16), d) == tuple(warned) != ()
 
 
-def test_the_error_of_monte_carlo_falls_with_the_root_of_r():
-    errors = toy.approximation_errors(rows_of(n=100), rff.GaussianKernel(2.3), "monte_carlo", (12, 192), 20, 0)
-    few, many = np.sqrt((errors**2).mean(axis=1))
-    assert few / many == pytest.approx(4, rel=0.25)
-
-
 @pytest.mark.more(after=12)
 @pytest.mark.slow
 @pytest.mark.parametrize("method", toy.SEQUENCES)
@@ -218,9 +212,3 @@ def test_variances_agree_with_formulas_and_simulation(kernel):
             # Five standard errors of a variance of 4000 draws that are nearly normal.
             error = 5 * np.sqrt(2 / 4000) * curves.expected[name][i] + 1e-12
             assert curves.simulated[name][i] == pytest.approx(curves.expected[name][i], abs=error)
-
-
-def test_for_the_gaussian_kernel_cos_sin_never_varies_more():
-    curves = toy.variance_curves(rff.GaussianKernel(1.3), 8.0, 200, 1, 2, 0)
-    assert (curves.expected["cos_sin"] <= curves.expected["random_phase"] + 1e-12).all()
-    assert curves.expected["cos_sin"][0] == 0 and curves.expected["random_phase"][0] == 0.5

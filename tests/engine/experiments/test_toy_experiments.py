@@ -209,12 +209,6 @@ def test_kernel_line_equals_the_formulas(kernel, D):
         np.testing.assert_allclose(wave, np.cos(w * line.delta))
 
 
-def test_mean_of_cosines_is_one_at_the_origin():
-    kernel = rff.LaplacianKernel(2.0)
-    line = toy_kernels.kernel_line(kernel, *toy_kernels.draw_frequencies_and_offsets(kernel, 10, 1, 0), 5.0, 1.0)
-    assert line.cos_sin[line.delta == 0] == pytest.approx(1)
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 def test_functions_of_the_prior_are_weighted_cosines_and_sines(kernel):
     omega, _ = toy_kernels.draw_frequencies_and_offsets(kernel, 3, 1, 0)
@@ -224,16 +218,6 @@ def test_functions_of_the_prior_are_weighted_cosines_and_sines(kernel):
     for f, (a, b) in zip(functions, weights, strict=True):
         waves = [a[j] * np.cos(w * x) + b[j] * np.sin(w * x) for j, w in enumerate(omega[:, 0])]
         np.testing.assert_allclose(f, np.sum(waves, axis=0) / np.sqrt(3), atol=1e-12)
-
-
-def test_functions_of_the_prior_have_the_mean_of_cosines_as_covariance():
-    omega, _ = toy_kernels.draw_frequencies_and_offsets(rff.GaussianKernel(0.5), 4, 1, 0)
-    weights = np.random.default_rng(2).standard_normal((40_000, 2, 4))
-    functions = toy_kernels.prior_functions(omega, weights, 2.0)
-    covariance = functions[:, [0, 90, 150]].T @ functions[:, [0, 90, 150]] / len(functions)
-    points = np.linspace(-2, 2, 301)[[0, 90, 150]]
-    expected = np.cos(np.subtract.outer(points, points)[:, :, None] * omega[:, 0]).mean(axis=2)
-    np.testing.assert_allclose(covariance, expected, atol=0.03)  # four standard errors of a variance are 0.028
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
@@ -282,12 +266,6 @@ def test_the_measured_error_is_the_expected_one(kernel):
         np.testing.assert_allclose(expected[name] * np.sqrt(D_values), expected[name][0], rtol=1e-12)
 
 
-def test_for_the_gaussian_kernel_cos_sin_is_expected_to_win():
-    for extent in (0.1, 1.0, 5.0):
-        error = toy_kernels.expected_error(rff.GaussianKernel(0.7), toy_kernels.uniform_points(extent, 12, 1), [2, 10])
-        assert (error["cos_sin"] < error["random_phase"]).all()
-
-
 def test_the_error_of_one_draw_is_that_of_the_features():
     kernel, points = rff.GaussianKernel(0.7), toy_kernels.uniform_points(1.0, 6, 0)
     measured = toy_kernels.approximation_error(kernel, points, [3], 1, random_state=5)
@@ -325,19 +303,6 @@ def test_the_posterior_density_integrates_to_one(beta):
     if beta < 1:
         unnormalised = plane.prior * np.exp(-beta * np.sqrt(200) * plane.loss)
         np.testing.assert_allclose(posterior, unnormalised / unnormalised.sum() / cell, rtol=1e-8)
-
-
-@pytest.mark.slow
-def test_many_candidates_have_the_posterior_density():
-    X, y = sample(200)
-    kernel, beta = rff.GaussianKernel(0.5), 1.0
-    plane = toy_learning.frequency_plane(X, y, kernel, 9.0, cells=60)
-    density = toy_learning.plane_posterior(plane, beta)
-    drawn = toy_learning.draw_candidates(X, y, kernel, 40_000, 0)
-    Q = rff.pseudo_posterior(drawn.loss, beta, 200)
-    within = (np.abs(plane.grid[:, None]) < 3) & (np.abs(plane.grid[None]) < 3)
-    share = density[within].sum() * (18 / 60) ** 2
-    assert Q[(np.abs(drawn.omega) < 3).all(axis=1)].sum() == pytest.approx(share, abs=0.02)
 
 
 def test_a_density_that_underflows_is_no_error():
@@ -418,12 +383,6 @@ def test_error_does_not_depend_on_other_points_of_the_curve(problem):
     backwards = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (20, 5, 1), 1.0, 3, 7)
     np.testing.assert_array_equal(alone[0], curve[1])
     np.testing.assert_array_equal(backwards[::-1], curve)
-
-
-def test_one_candidate_with_all_weight_gives_one_error(problem):
-    X, y, X_test, y_test, drawn = problem
-    errors = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, np.eye(40)[4], (1, 10, 50), 1.0, 3, 7)
-    assert np.ptp(errors) == 0
 
 
 def test_several_weightings_at_once_have_the_errors_of_each(problem):
