@@ -39,10 +39,11 @@ def test_no_two_presets_of_a_page_are_the_same(page):
 
 @pytest.mark.slow
 def test_the_active_preset_is_marked_and_explained():
-    app, (first, second, *_) = opened("landmarks"), presets.LANDMARK_PRESETS
+    app, (first, second, *others) = opened("landmarks"), presets.LANDMARK_PRESETS
     assert marked(app) == [first.name] and first.look_for in line(app)
-    pressed(app, second.name)
-    assert marked(app) == [second.name] and second.look_for in line(app)
+    for preset in (*others, first, second):
+        pressed(app, preset.name)
+        assert marked(app) == [preset.name] and preset.look_for in line(app)
     app.session_state["beta"] = 100.0  # no preset sets it
     app.run()
     assert marked(app) == [second.name]

@@ -441,12 +441,14 @@ def link(app: AppTest) -> list:
 @pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", FAR)
-def test_the_link_has_every_control_that_applies(page, offered):
+def test_at_defaults_link_and_recipe_have_every_control_and_the_recipe_is_unchanged(page, offered):
     keys = {key for key, _ in link(launch(page))}
-    shown = [
-        found for found in FAR[page] if found not in ("nu", "similarities") and (page, found) != ("paper", "dataset")
-    ]
-    assert keys == {*shown, *{"real_data": ["dataset", "preset", "methods"]}.get(page, [])}
+    hidden = {"nu", "similarities"} | ({"dataset"} if page == "paper" else set())  # do not apply
+    assert keys == FAR[page].keys() - hidden | ({"dataset", "preset", "methods"} if page == "real_data" else set())
+    shipped = (RECIPES / f"{page}.py").read_text(encoding="utf-8")
+    assert {NAMED_OTHERWISE.get(key, key) for key in keys} - OF_THE_VIEW <= set(block(shipped))
+    # The fixture changed the repeats of the first run only: the control's default is that of the recipe.
+    assert offered["code"]() == shipped
 
 
 def test_a_control_reads_its_own_link():
@@ -469,16 +471,6 @@ def test_a_control_reads_its_own_link():
     for control in controls[1:-1]:
         raw = [text for key, text in said if key == control.key]
         assert control.sanitize(raw) in ((raw, None), (raw[0], None))
-
-
-@pytest.mark.more(after=2)
-@pytest.mark.slow
-@pytest.mark.parametrize("page", FAR)
-def test_at_defaults_a_page_offers_its_recipe_unchanged(page, offered):
-    launch(page)
-    shipped = (RECIPES / f"{page}.py").read_text(encoding="utf-8")
-    # The fixture changed the repeats of the first run only: the control's default is that of the recipe.
-    assert offered["code"]() == shipped
 
 
 def block(text: str) -> dict:
@@ -505,14 +497,6 @@ def test_a_program_differs_from_its_recipe_only_in_settings(page):
     for name in ours:
         with pytest.raises(KeyError, match=name):
             program(page, {key: value for key, value in ours.items() if key != name})
-
-
-@pytest.mark.more(after=2)
-@pytest.mark.slow
-@pytest.mark.parametrize("page", FAR)
-def test_a_recipe_has_every_control_except_those_of_the_view(page, offered):
-    keys = {NAMED_OTHERWISE.get(key, key) for key, _ in link(launch(page))}
-    assert keys - OF_THE_VIEW <= set(block((RECIPES / f"{page}.py").read_text(encoding="utf-8")))
 
 
 def test_a_control_applies_depending_on_an_earlier_one():

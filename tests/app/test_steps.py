@@ -95,11 +95,3 @@ def test_undo_takes_back_clicked_landmarks_and_drawn_points():
     assert "".join(app.query_params["picks"]) == "0-2" and "".join(app.query_params["points"]) == drawn
     press(app, "undo")
     assert "".join(app.query_params["points"]) == code and app.button("undo").disabled
-
-
-@pytest.mark.more(after=1)
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["kernel", "your_data"])
-def test_every_page_with_controls_has_the_two_buttons(page):
-    app = opened(page)
-    assert [app.button(key).label for key in ("undo", "redo")] == ["Undo", "Redo"]

@@ -121,8 +121,11 @@ def test_exceeded_limit_is_named_with_value_and_limit(limit):
 
 
 def of_numbers(form: str, n: int) -> tuple[bytes, str]:
-    """A file of numbers i.5, i % 2 and i % 7, and its name."""
+    """A file of numbers i.5, i % 2, in CSV as x or y, and i % 7, and its name."""
     rows = [[i + 0.5, i % 2, i % 7] for i in range(n)]
+    if form.startswith("CSV"):
+        names = "a,b,c\n" if form == "CSV" else ""
+        return (names + "".join(f"{a},{'xy'[b]},{c}\n" for a, b, c in rows)).encode(), "x.csv"
     if form == "svmlight":
         return "".join(f"{a} 1:{b} 2:{c}\n" for a, b, c in rows).encode(), "x.svm"
     if form == "Excel":
@@ -131,8 +134,14 @@ def of_numbers(form: str, n: int) -> tuple[bytes, str]:
     return parquet(columns, row_group_size=300), "x.parquet"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["svmlight", "Excel", "Parquet"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "CSV",
+        "CSV without names",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("svmlight", "Excel", "Parquet")),
+    ],
+)
 @pytest.mark.parametrize("limits", [Limits(rows=200), Limits(cells=600)])
 def test_of_too_many_rows_of_any_format_a_random_part_is_read_with_a_note(form, limits):
     if form == "Excel":
@@ -144,20 +153,6 @@ def test_of_too_many_rows_of_any_format_a_random_part_is_read_with_a_note(form, 
     assert (table.columns[1].values == (rows - 0.5) % 2).all() and (table.columns[2].values == (rows - 0.5) % 7).all()
     np.testing.assert_array_equal(read(*of_numbers(form, 1000), limits).columns[0].values, rows)
     whole = read(*of_numbers(form, 200), limits)
-    assert whole.n_rows == 200 and not whole.notes
-
-
-@pytest.mark.parametrize("names", ["a,b,c\n", ""])
-@pytest.mark.parametrize("limits", [Limits(rows=200), Limits(cells=600)])
-def test_of_too_many_rows_a_random_part_is_read_with_a_note(names, limits):
-    text = names + "".join(f"{i}.5,{'xy'[i % 2]},{i % 7}\n" for i in range(1000))
-    table = read(text, "x.csv", limits)
-    assert f"Of 1000 rows a random part of 200 was read: at most {limits.rows} rows and" in table.notes[-1]
-    rows = table.columns[0].values
-    assert table.n_rows == 200 and (np.diff(rows) > 0).all()
-    assert 400 < rows.mean() < 600 and (table.columns[2].values == (rows - 0.5) % 7).all()
-    np.testing.assert_array_equal(read(text, "x.csv", limits).columns[0].values, rows)
-    whole = read(names + "".join(text.removeprefix(names).splitlines(True)[:200]), "x.csv", limits)
     assert whole.n_rows == 200 and not whole.notes
 
 
