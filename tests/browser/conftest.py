@@ -40,6 +40,16 @@ violations: list[str] = []
 
 SAVES_DATA = "Object.defineProperty(navigator, 'connection', {value: {saveData: %s}, configurable: true})"
 
+#: Where a training point is in a live view of landmarks, in the middle of the window.
+PLACE_OF_POINT = """row => {
+    const {view} = document.querySelector('.live');
+    const {canvas} = view.points;
+    canvas.scrollIntoView({block: 'center'});
+    const box = canvas.getBoundingClientRect();
+    const [x, y] = [view.X[2 * row], view.X[2 * row + 1]].map(value => value / (2 * view.extent));
+    return [box.left + (0.5 + x) * box.width, box.top + (0.5 - y) * box.height];
+}"""
+
 #: Files of one of the two workers that drive browsers; the others, which take about as long, are of the other.
 PICTURES = {"test_live", "test_lessons", "test_player", "test_app", "test_class"}
 

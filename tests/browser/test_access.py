@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import settle, show_all, wait_until
+from conftest import PLACE_OF_POINT, settle, show_all, wait_until
 from test_layout import PHONE, WIDTHS as ALL_WIDTHS, at_each_width, problems, resize
 
 from pages.components import catalogue
@@ -521,15 +521,7 @@ def test_nothing_of_the_app_moves_by_itself(look_at, path):
 
 def test_touch_chooses_points_and_drags_the_slider(open_page):
     page = opened(open_page, "landmarks?how=clicked&picks=3-17", width=900, has_touch=True)
-    page.locator(".live canvas.points").scroll_into_view_if_needed()
-    x, y = page.evaluate(
-        """() => {
-            const view = document.querySelector('.live').view, box = view.points.canvas.getBoundingClientRect();
-            const at = (v, sign) => (sign * v / (2 * view.extent) + 0.5) * box.width;
-            return [box.left + at(view.X[80], 1), box.top + at(view.X[81], -1)];
-        }"""
-    )
-    page.touchscreen.tap(x, y)
+    page.touchscreen.tap(*page.evaluate(PLACE_OF_POINT, 40))
     page.wait_for_function("() => new URL(location.href).searchParams.get('picks') === '3-17-40'")
     settle(page)
 

@@ -74,23 +74,6 @@ def test_a_link_opens_a_page_of_a_new_server(open_page, start_server, path):
         expect(slider(page, "D")).to_have_attribute("aria-valuetext", "7")
 
 
-def test_beta_changes_the_learned_maps_and_the_link_restores_them(open_page):
-    """Slow, because the server draws the figures at each of ten values."""
-    page = open_page("landmarks?plain=true")
-    before = figure(page, "maps")
-    thumb = slider(page, "beta")
-    thumb.focus()
-    for _ in range(10):
-        thumb.press("ArrowRight")
-    page.wait_for_function("() => new URL(location.href).searchParams.get('beta') === '10'")
-    wait_for_change(page, "maps", before)
-    again = open_page(page.url.split("/", 3)[3])
-    expect(slider(again, "beta")).to_have_attribute("aria-valuetext", "10")
-    expected = figure(again, "maps")
-    assert expected != before
-    wait_until(lambda: figure(page, "maps") == expected)  # values on the way may be shown first
-
-
 @pytest.mark.first
 def test_dragging_a_slider_changes_the_figure(open_page):
     page = open_page("landmarks?plain=true")
@@ -151,11 +134,13 @@ def test_clicking_points_adds_and_removes_landmarks(open_page):
         ("bounds?N=5000", "N", "2000"),
         ("kernel?N=500&embed=true&embed_options=show_toolbar&utm_source=mail", "N", None),
         ("real_data?dataset=none", "dataset", None),
+        ("landmarks?projector=maybe", "projector", None),
+        ("landmarks?hide=nonsense", "hide", None),
     ],
 )
 def test_a_broken_link_is_repaired_with_a_message(open_page, path, key, repaired):
     page = open_page(path)
-    page.wait_for_selector("text=The link asked for")
+    page.wait_for_selector("text=The link asked")
     wait_until(lambda: query(page).get(key) == repaired)
     assert page.locator("[data-testid=stException]").count() == 0
 

@@ -351,14 +351,6 @@ def test_live_sliders_stay_where_all_controls_are_hidden(open_page):
     wait_until(lambda: query(page).get("hide") == "all")
 
 
-@pytest.mark.parametrize("asked", ["projector=maybe", "hide=nonsense"])
-def test_wrong_flags_are_repaired_with_a_message(open_page, asked):
-    page = open_page(f"landmarks?{asked}")
-    page.wait_for_selector("text=The link asked")
-    wait_until(lambda: not {"projector", "hide"} & set(query(page)))
-    expect(page.get_by_test_id("stSidebar").first).to_be_visible()
-
-
 def test_a_lesson_keeps_projector_mode(open_page):
     lesson = content.LESSONS[5]
     page = open_lesson(open_page, lesson, more="&projector=true")

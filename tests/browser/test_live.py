@@ -11,13 +11,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from conftest import go_to, new_page, settle, wait_until
+from conftest import PLACE_OF_POINT, go_to, new_page, settle, wait_until
 from playwright.sync_api import expect
 
 import datasets
 import rff_engine as rff
 from pages.components.controls.moved import decode
-from pages.components.controls.presets import LANDMARK_PRESETS
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent
 from pages.components.results import approximation
 from pages.components.results.kernel import kernel_functions, kernel_line, kernel_settings
@@ -395,15 +394,7 @@ def test_arrow_keys_and_play_move_beta(open_page):
 def test_clicking_a_point_adds_a_landmark_and_clicking_its_star_removes_it(open_page):
     page = open_live(open_page, "landmarks?how=clicked&picks=3-17")
     for picks in ("3-17-40", "3-17"):
-        page.locator(".live canvas.points").scroll_into_view_if_needed()
-        x, y = page.evaluate(
-            """() => {
-                const view = document.querySelector('.live').view, box = view.points.canvas.getBoundingClientRect();
-                const at = (v, sign) => (sign * v / (2 * view.extent) + 0.5) * box.width;
-                return [box.left + at(view.X[80], 1), box.top + at(view.X[81], -1)];
-            }"""
-        )
-        page.mouse.click(x, y)
+        page.mouse.click(*page.evaluate(PLACE_OF_POINT, 40))
         page.wait_for_function(SETTLED.format("picks", picks))
         page.wait_for_function(f"() => document.querySelector('.live').view.L === {picks.count('-') + 1}")
         settle(page)
@@ -498,21 +489,6 @@ def test_a_weight_under_the_pointer_shows_its_cosine_and_marks_its_landmark(open
     assert np.ptp(cosine) > 1.5 and max(cosine) <= 1 + 1e-5
     page.mouse.move(5, 5)
     page.wait_for_function("() => document.querySelectorAll('.live .maps canvas.on').length === 0")
-
-
-@pytest.mark.parametrize("name", ["Two circles", "Spirals", "XOR", "Noise", "Two moons"])
-def test_every_preset_opens_its_experiment(open_page, name):
-    page = open_live(open_page, "landmarks?data=blobs&seed=5")
-    page.get_by_role("button", name=name, exact=True).click()
-    page.wait_for_function("() => !location.search.includes('blobs') && !location.search.includes('seed')")
-    settle(page)
-    preset = next(preset for preset in LANDMARK_PRESETS if preset.name == name)
-    query = {key: values[0] for key, values in parse_qs(urlsplit(page.url).query).items()}
-    for key, value in query.items():
-        assert float(value) == preset.settings[key] if key != "data" else value == preset.settings[key]
-    landmarks = preset.settings.get("landmarks", 5)
-    page.wait_for_function(f"() => document.querySelector('.live').view.L === {landmarks}")
-    assert page.locator("[data-testid=stAlert]").count() == 0
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,7 @@ def test_hostile_text_is_shown_as_text_on_every_view(open_page, server, own_host
     if plain and view not in VIEWS[:2]:
         pytest.skip("the view has one form")
     page = own_host_only(open_page(f"your_data?view={quote(view)}&plain={str(plain).lower()}"), server)
-    upload(page, hostile_table())
+    upload(page, hostile_table(), "<img src=x onerror=window.hacked=1>.csv")
     if view == "error against D":
         page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_text("The means as a table").wait_for(timeout=180_000)
@@ -59,7 +59,7 @@ def test_hostile_text_is_shown_as_text_on_every_view(open_page, server, own_host
     page.evaluate("document.querySelectorAll('details:not([open]) > summary').forEach(summary => summary.click())")
     settle(page)
     text = main_text(page) + page.locator("[data-testid=stSidebar]").inner_text()
-    assert CLASSES[0] in text and NAMES[0] in text
+    assert all(shown in text for shown in (CLASSES[0], NAMES[0], "<img src=x onerror=window.hacked=1>.csv"))
     assert page.locator("[data-testid=stMain] [aria-label='home icon']").count() == 0 and "😄" not in text
     assert (
         page.locator("[data-testid=stMain]").locator("a[href*=elsewhere], img[src*=elsewhere], svg[onload]").count()
@@ -195,6 +195,9 @@ def test_an_upload_reaches_no_other_visitor_and_no_file(private, open_page):
     for method in ("PUT", "DELETE"):
         assert fetch(method, sent.url, b"x", Content_Type="text/csv")[0] == 403
     assert SECRET in main_text(first)
+    first.reload()  # a new session: the table is deleted
+    settle(first)
+    assert SECRET not in first.content()
 
 
 def test_a_file_without_the_token_of_the_page_is_refused(private, open_page):

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import new_page, violations, wait_until
+from conftest import PLACE_OF_POINT, new_page, violations, wait_until
 from playwright.sync_api import expect
 
 from benchmarks.firefox import program, started
@@ -33,8 +33,6 @@ from pages.components.results.learning import (
     PseudoPosterior,
     candidate_weights,
     candidates,
-    frequency_plane,
-    plane_extents,
     posterior_path,
 )
 from pages.components.sharing.recipes import (
@@ -44,10 +42,9 @@ from pages.components.sharing.recipes import (
     landmarks as landmark_recipe,
     learn_kernel as kernel_recipe,
 )
-from rff_engine.experiments.toy.kernel import weighted_kernel_map
 from rff_engine.experiments.toy.landmarks import landmark_view
 from rff_engine.figures.live import scales
-from rff_engine.figures.live.packing import KERNEL_CELLS, LIVE_CELLS
+from rff_engine.figures.live.packing import LIVE_CELLS
 
 #: Whether the first picture is there, be it of the live view or one of Plotly's.
 FIRST_PICTURE = """() => {
@@ -68,24 +65,11 @@ PRODUCTS = {
 }
 #: Samples of the pages whose views the browser computes; each is computed for all widths and noises.
 SAMPLES = {"landmarks": ({"data": ("moons", "circles"), "seed": (0, 1)},), "learn_kernel": ({},)}
-#: Where a training point is on the page.
-PLACE_OF_POINT = """row => {
-    const {view} = document.querySelector('.live');
-    const {canvas} = view.points;
-    canvas.scrollIntoView({block: 'center'});
-    const box = canvas.getBoundingClientRect();
-    const [x, y] = [view.X[2 * row], view.X[2 * row + 1]].map(value => value / (2 * view.extent));
-    return [box.left + (0.5 + x) * box.width, box.top + (0.5 - y) * box.height];
-}"""
 #: Whether the part that a step looks at is there, in its frame.
 LOOKED_AT = """() => {
     const frame = document.querySelector('.look-here');
     return frame && !frame.hidden && frame.getBoundingClientRect().height > 20;
 }"""
-#: The numbers of a figure's traces, as Plotly has read them.
-TRACES = """key => [...document.querySelector(`[data-plot=${key}] .js-plotly-plot`)._fullData].map(
-    ({x, y}) => ({x: Array.from(x), y: Array.from(y)})
-)"""
 #: Notes the scripts and style sheets that a page asks for, and which of them before its first picture.
 ASKED = f"""
     window.asked = new Map();
@@ -211,46 +195,6 @@ def test_the_maps_are_the_engines(open_file):
 def numbers_of(page, *names: str) -> dict[str, np.ndarray]:
     """Arrays of the live view, by their names."""
     return {name: np.array(page.evaluate(f"Array.from(document.querySelector('.live').view.{name})")) for name in names}
-
-
-def test_landmarks_between_the_grids_values_are_the_engines(open_file):
-    page = open_file("landmarks", "data=circles&beta=10&sigma=0.126&noise=0.37&landmarks=7&D=256")
-    data = ToyData("circles", 300, 0.37, 0)
-    problem, fresh = landmark_problem(LandmarkSettings(data, 0.126, 256, 7, "random")), toy_fresh_sample(data)
-    view = landmark_view(problem, fresh.X, fresh.y, 10.0, 1.0, map_extent(data), LIVE_CELLS)
-    shown = numbers_of(page, "data.omega", "loss", "data.points", "Q", "data.prior_maps", "priorDecision")
-    for name, expected in (("data.omega", problem.omega), ("loss", problem.loss), ("data.points", problem.X)):
-        np.testing.assert_allclose(shown[name], expected.ravel(), rtol=1e-6, atol=1e-12)
-    np.testing.assert_allclose(shown["Q"], view.Q.ravel(), rtol=1e-6, atol=1e-12)
-    np.testing.assert_allclose(shown["data.prior_maps"] / 127.5 - 1, view.prior_maps.ravel(), atol=1 / 255 + 1e-9)
-    np.testing.assert_allclose(shown["priorDecision"], view.prior.values.ravel(), rtol=1e-4, atol=1e-4)
-    maps = page.evaluate("document.querySelector('.live').view.learnedMaps.map(map => Array.from(map))")
-    np.testing.assert_allclose(np.reshape(maps, view.learned_maps.shape), view.learned_maps, atol=1 / 255)
-    # A point on the boundary may fall on either side.
-    errors = page.evaluate(
-        "(({data, trainError, testError}) => [data.prior_train, data.prior_test, trainError, "
-        "testError])(document.querySelector('.live').view)"
-    )
-    expected = [view.prior.train_error, view.prior.test_error, view.learned.train_error, view.learned.test_error]
-    np.testing.assert_allclose(errors, expected, atol=2 / 300)
-    assert link(page).count("=") == 6 and page.complaints == []
-
-
-def test_a_learned_kernel_between_the_grids_values_is_the_engines(open_file):
-    page = open_file("learn_kernel", "sigma=0.631&noise=0.23&N=500&beta=10&rho=0.001")
-    settings = CandidateSettings(ToyData("checkerboard", 300, 0.23, 0), 0.631, 500)
-    drawn, (frequencies, delta) = candidates(settings), plane_extents(settings)
-    shown = numbers_of(page, "data.omega", "data.loss", "loss", "prior", "Q.pbrff", "Q.okrff", "maps.okrff")
-    np.testing.assert_allclose(shown["data.omega"], drawn.omega.ravel(), rtol=1e-6)
-    np.testing.assert_allclose(shown["data.loss"], drawn.loss, rtol=1e-6)
-    plane = frequency_plane(settings.data, settings.sigma, frequencies)
-    np.testing.assert_allclose(shown["loss"], plane.loss.ravel(), rtol=1e-6)
-    np.testing.assert_allclose(shown["prior"], plane.prior.ravel(), rtol=1e-6)
-    for method, weighting in (("pbrff", PseudoPosterior(10.0)), ("okrff", OptimizedKernel(0.001, 2.0))):
-        expected = candidate_weights(settings, weighting)
-        np.testing.assert_allclose(shown[f"Q.{method}"], expected, rtol=1e-6, atol=1e-9)
-    kernel = weighted_kernel_map(drawn.omega, candidate_weights(settings, weighting), delta, KERNEL_CELLS)
-    np.testing.assert_allclose(shown["maps.okrff"], kernel.ravel(), atol=1 / 255)
 
 
 def test_a_turned_prior_is_in_the_link_and_its_candidates_are_the_engines(open_file):
@@ -399,18 +343,6 @@ def test_all_lessons_are_walked_through_by_clicks(open_file):
         }"""
         page.wait_for_function(changed, arg=before)
     assert steps == sum(len(lesson.steps) for lesson in LESSONS) and page.complaints == []
-
-
-def test_figures_are_the_engines(open_file):
-    page = open_file("landmarks", "beta=10")
-    page.evaluate(SHOW_ALL)
-    expect(page.locator("[data-plot=along_beta] .main-svg").first).to_be_visible()
-    path = landmark_path(LandmarkSettings(ToyData("moons", 300, 0.1, 0), 0.501, 20, 5, "random"), 1.0)
-    *traces, _ = page.evaluate(TRACES, "along_beta")
-    percent = 100 * np.array([path.test_error, path.train_error])
-    for trace, expected in zip(traces, (*percent, path.kl, path.bound), strict=True):
-        np.testing.assert_allclose(trace["x"], path.betas, rtol=1e-6)
-        np.testing.assert_allclose(trace["y"], expected, rtol=1e-6, atol=1e-9)
 
 
 def test_a_section_says_for_which_settings_it_was_computed(open_file):

@@ -27,14 +27,6 @@ NAMES = (
 )
 
 
-def hostile_csv() -> bytes:
-    rows = [
-        ",".join([*(f"{(i * (j + 3)) % 17 + i % 2}" for j in range(len(NAMES))), "<b>yes</b>" if i % 2 else "$no$"])
-        for i in range(80)
-    ]
-    return "\n".join([",".join([*NAMES, "<u>class</u>"]), *rows]).encode()
-
-
 def upload(page, data: bytes, name: str = "mine.csv") -> None:
     page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(
         {"name": name, "mimeType": "text/csv", "buffer": data}
@@ -60,31 +52,6 @@ def check_nothing_takes_effect(page) -> None:
     assert page.complaints == []
 
 
-def test_hostile_names_are_shown_as_text(open_page):
-    page = open_page("your_data?plain=true")
-    upload(page, hostile_csv(), "<img src=x onerror=window.hacked=1>.csv")
-    check_nothing_takes_effect(page)
-    page.get_by_text("Columns, scaling, missing values").click()
-    sidebar = page.locator("[data-testid=stSidebar]")
-    sidebar.get_by_text("Columns to predict it from").wait_for()
-    settle(page)
-    check_nothing_takes_effect(page)
-    text, chips = main_text(page), sidebar.inner_text()
-    assert "<b>yes</b>" in text and "$no$" in text and "<img src=x onerror=window.hacked=1>.csv" in text
-    for name in NAMES[:3]:
-        assert name in chips
-    page.get_by_role("radio", name="two columns").or_(page.get_by_text("two columns", exact=True)).first.click()
-    settle(page)
-
-    def titles() -> list[str]:
-        return page.locator(".st-key-points .xtitle, .st-key-points .ytitle").all_text_contents()
-
-    wait_until(lambda: titles() == list(NAMES[:2]))
-    text = main_text(page)
-    assert f"Across: {NAMES[0]}" in text.replace("\n", " ") and NAMES[1] in text
-    check_nothing_takes_effect(page)
-
-
 @pytest.mark.parametrize("some", [slice(0, 3), slice(3, 6), slice(6, 9)])
 def test_hostile_names_are_shown_as_text_in_a_refusal_and_on_an_axis(open_page, some):
     """Slow, because it uploads six tables."""
@@ -99,29 +66,6 @@ def test_hostile_names_are_shown_as_text_in_a_refusal_and_on_an_axis(open_page, 
         settle(page)
         assert name in main_text(page)
         check_nothing_takes_effect(page)
-
-
-def test_two_sessions_never_see_each_others_data(open_page):
-    """Slow, because pages are loaded in five new sessions."""
-
-    def csv(word: str) -> bytes:
-        rows = (f"{i % 7},{i % 5},{word if i % 2 else 'other'}" for i in range(40))
-        return "\n".join([f"{word}a,{word}b,{word}y", *rows]).encode()
-
-    first, second = (open_page("your_data?plain=true", apart=apart) for apart in (False, True))
-    upload(first, csv("quokka"))
-    assert "quokka" in main_text(first)
-    second.reload()
-    settle(second)
-    assert "quokka" not in second.content() and "This is a sample" in main_text(second)
-    upload(second, csv("wombat"))
-    assert "wombat" in main_text(second) and "quokka" not in second.content()
-    assert "quokka" in main_text(first) and "wombat" not in first.content()
-    third = open_page("your_data")
-    assert "This is a sample" in main_text(third)
-    first.reload()  # a new session: the table is deleted
-    settle(first)
-    assert "quokka" not in first.content()
 
 
 def test_a_file_over_the_limit_is_refused_at_once(open_page):
