@@ -70,22 +70,6 @@ for (const [k, problem] of engine.landmark_problems.entries()) {
   });
 }
 
-test("a landmark's losses are those of all its pairs, one by one", () => {
-  const { X, train, landmarks, labels, rows, omega, loss } = engine.landmark_problems[0];
-  const D = engine.D;
-  for (const [l, row] of rows.entries()) {
-    for (let m = 0; m < D; m++) {
-      const [a, b] = omega.slice(2 * (l * D + m), 2 * (l * D + m) + 2);
-      const pairs = train.y.map((/** @type {number} */ y, /** @type {number} */ j) => {
-        const angle = a * (landmarks[2 * l] - X[2 * j]) + b * (landmarks[2 * l + 1] - X[2 * j + 1]);
-        return j === row ? 0 : (1 - y * labels[l] * Math.cos(angle)) / 2;
-      });
-      const mean = pairs.reduce((/** @type {number} */ s, /** @type {number} */ v) => s + v, 0) / (pairs.length - 1);
-      assertClose([loss[l * D + m]], [mean], ROUNDING);
-    }
-  }
-});
-
 for (const [k, problem] of engine.kernel_problems.entries()) {
   const data = kernelOf(problem);
 
