@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls import presentation
-from pages.components.controls.toy import BETA, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
+from pages.components.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
 from pages.components.controls.widgets import Control, Number, Options, Scale, Switch, Tabs, hide_in_sidebar, mount
 from pages.components.results.bounds import (
     LANDMARK_COUNTS,
@@ -36,13 +36,6 @@ WHAT_TO_DO = {
     VALIDITY: "Draw samples, and count how often the bound is too small.",
 }
 
-EPSILON = Scale(
-    "eps",
-    "Allowed failures ε",
-    "The bound may fail for this fraction of all samples.",
-    (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
-    0.05,
-)
 MU = Number("mu", "Order μ of Theorem 4", "At 2 it is Corollary 5.", 1.1, 10.0, 5.0, 0.1)
 SAMPLES = Number("samples", "Samples", "Each from a distribution of its own.", 1, MOST_SAMPLES, 1000, 1)
 

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.components import deferred, layout, lessons, live, sharing
-from pages.components.controls.toy import BETA, DATA, N_POINTS, NOISE, PLAIN, SEED, SIGMA
+from pages.components.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, PLAIN, SEED, SIGMA
 from pages.components.controls.toy_data import map_extent, toy_sample
 from pages.components.controls.widgets import Number, Options, Scale, Tabs, hide_in_sidebar, mount
 from pages.components.results.certificates import (
@@ -83,13 +83,7 @@ CONTROLS = (
         (1, 2, 5, 10),
         1,
     ),
-    Scale(
-        "eps",
-        "Allowed failures ε",
-        "The certificate may fail for this fraction of all samples.",
-        (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
-        0.05,
-    ),
+    replace(EPSILON, help="The certificate may fail for this fraction of all samples."),
     BLOCKS,
     ARRIVED,
     "Data",

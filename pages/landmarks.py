@@ -275,16 +275,8 @@ def show_weights(problem, view) -> None:
 def show_path(values, settings: LandmarkSettings) -> None:
     """Errors and KL divergence for every β, with a line at the current one."""
     path = landmark_path(settings, values.C)
-    errors = {settings.data.test_error: path.test_error, "train error": path.train_error}
     layout.figure(
-        paths.errors_and_kl(
-            values.beta,
-            {name: paths.ErrorPath(path.betas, error) for name, error in errors.items()},
-            path.betas,
-            path.kl,
-            "mean KL(Q‖P) over the landmarks",
-            path.bound,
-        ),
+        paths.landmark_errors_and_kl(values.beta, path, settings.data.test_error),
         layout.lowest_error(path.betas, path.test_error, path.betas, path.bound),
         "Can a bound choose β? Results for every β; dotted: yours. Above, the errors of the SVM on the learned "
         "similarities; below, how far the weights have moved from the prior, at most ln D. "

@@ -128,16 +128,8 @@ def show_landmarks(values, chosen):
             "Decisions are those of a linear SVM on the similarities of a [[row|column]], in these two coordinates.",
         )
     st.caption(words)
-    errors = {"test error": path.test_error, "train error": path.train_error}
     layout.figure(
-        paths.errors_and_kl(
-            values.beta,
-            {name: paths.ErrorPath(path.betas, error) for name, error in errors.items()},
-            path.betas,
-            path.kl,
-            "mean KL(Q‖P) over the landmarks",
-            path.bound,
-        ),
+        paths.landmark_errors_and_kl(values.beta, path),
         layout.lowest_error(path.betas, path.test_error, path.betas, path.bound),
         "Results for every [[β]]; dotted: yours. Below, the mean bound on the alignment loss, unless landmarks are "
         "centroids, and the mean [[KL]] divergence.",

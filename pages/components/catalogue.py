@@ -204,7 +204,7 @@ PAGES = (
             Picture("kernels", "Prior kernel and learned kernels"),
         ),
         reading=Reading(
-            "the KL divergence of the pseudo-posterior from the prior", "{after.kl:.2f}", changed={"beta": 10.0}
+            "the KL divergence of the pseudo-posterior from the prior", "{after.summary.kl:.2f}", changed={"beta": 10.0}
         ),
         grid=Grid(
             samples=_SAMPLES,

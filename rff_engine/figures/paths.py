@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,6 +12,9 @@ import plotly.graph_objects as go
 from .._typing import ArrayLike
 from .sheet import Sheet
 from .style import METHOD_COLOURS, add_band, add_curve, finish, fixed_margin, log_axis
+
+if TYPE_CHECKING:
+    from ..experiments.toy.landmarks import LandmarkPath
 
 _LEARNED, _BOUND, _MARKER = METHOD_COLOURS["pbrff"], "#009E73", "#8C8C8C"
 _LOOKS: tuple[dict[str, Any], ...] = (
@@ -69,6 +72,13 @@ def errors_and_kl(
     fig.update_yaxes(row=1, title="error (%)", rangemode="tozero", fixedrange=True)
     fig.update_yaxes(row=last, title="KL (nats)", rangemode="tozero", fixedrange=True)
     return finish(fig, 430 if bound is None else 520, margin=fixed_margin(top=62))
+
+
+def landmark_errors_and_kl(beta: float, path: LandmarkPath, test_error: str = "test error") -> go.Figure:
+    """`errors_and_kl` of landmarks; `test_error` names the error on other points."""
+    errors = {test_error: path.test_error, "train error": path.train_error}
+    paths = {name: ErrorPath(path.betas, error) for name, error in errors.items()}
+    return errors_and_kl(beta, paths, path.betas, path.kl, "mean KL(Q‖P) over the landmarks", path.bound)
 
 
 def _add_bound(fig, betas: np.ndarray, bound: np.ndarray) -> None:

@@ -43,6 +43,13 @@ BETA = Scale(
     scales.powers(*scales.BETA),
     1.0,
 )
+EPSILON = Scale(
+    "eps",
+    "Allowed failures ε",
+    "The bound may fail for this fraction of all samples.",
+    (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
+    0.05,
+)
 PLAIN = Switch("plain", "Plain figures", "For browsers in which the live views do not run.", False)
 KERNEL = Options("kernel", "Kernel", None, tuple(KERNELS_BY_TITLE), "Gaussian")
 NU = Scale(

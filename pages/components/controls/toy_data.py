@@ -1,11 +1,8 @@
-"""Toy samples, cached by a frozen description.
-
-Arrays are shared between sessions and therefore read-only.
-"""
+"""Toy samples, cached by a frozen description."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -77,30 +74,14 @@ def _without_noise(sample: datasets.Dataset) -> SimpleNamespace:
     return SimpleNamespace(positions=sample.X, normals=None, y=sample.y)
 
 
-def read_only(value):
-    """Make all arrays inside a result read-only."""
-    if isinstance(value, np.ndarray):
-        value.setflags(write=False)
-    elif is_dataclass(value):
-        for field in fields(value):
-            read_only(getattr(value, field.name))
-    elif isinstance(value, dict):
-        for part in value.values():
-            read_only(part)
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            read_only(part)
-    return value
-
-
 @shared_cache
 def toy_sample(data: ToyData) -> datasets.Dataset:
-    return read_only(data.sample())
+    return data.sample()
 
 
 @shared_cache
 def toy_fresh_sample(data: ToyData, n: int = TEST_POINTS) -> datasets.Dataset:
-    return read_only(data.fresh_sample(n))
+    return data.fresh_sample(n)
 
 
 def map_extent(data: ToyData) -> float:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Protocol
+from typing import Any, Protocol
 
 import streamlit as st
 
@@ -57,6 +57,11 @@ class Control(ABC):
     def render(self):
         """Show the widget and return its value."""
 
+    @property
+    def _in_url(self) -> dict[str, Any]:
+        """What all widgets get: the key, which is bound to the URL, and the help."""
+        return {"key": self.key, "help": self.help, "bind": "query-params"}
+
     def _note(self, raw, taken: str, allowed: str) -> str:
         return (
             f"The link asked for {self.key} = {escaping.value_as_code(raw)}; allowed is {allowed}, so {taken} is used."
@@ -78,23 +83,8 @@ class Options(Control):
 
     def render(self):
         if self.segmented:
-            return st.segmented_control(
-                self.label,
-                self.options,
-                default=self.default,
-                required=True,
-                key=self.key,
-                help=self.help,
-                bind="query-params",
-            )
-        return st.selectbox(
-            self.label,
-            self.options,
-            index=self.options.index(self.default),
-            key=self.key,
-            help=self.help,
-            bind="query-params",
-        )
+            return st.segmented_control(self.label, self.options, default=self.default, required=True, **self._in_url)
+        return st.selectbox(self.label, self.options, index=self.options.index(self.default), **self._in_url)
 
 
 @dataclass(frozen=True)
@@ -134,15 +124,8 @@ class Several(Control):
         # Presets and undo set tuples; Streamlit knows its default, which the URL omits, as a list.
         if isinstance(set_by_page := st.session_state.get(self.key), tuple):
             st.session_state[self.key] = list(set_by_page)
-        chosen = st.pills(
-            self.label,
-            self.options,
-            selection_mode="multi",
-            default=list(self.default),
-            key=self.key,
-            help=self.help,
-            bind="query-params",
-        )
+        default = list(self.default)
+        chosen = st.pills(self.label, self.options, selection_mode="multi", default=default, **self._in_url)
         if not chosen:
             st.caption(f":red[Choose at least one. Shown until then: {', '.join(self.default)}.]")
         return tuple(name for name in self.options if name in chosen) or self.default
@@ -189,16 +172,7 @@ class Number(Control):
         return f"{whole} from {self._text(self.low)} to {self._text(self.high)}{steps}"
 
     def render(self):
-        return st.slider(
-            self.label,
-            self.low,
-            self.high,
-            self.default,
-            self.step,
-            key=self.key,
-            help=self.help,
-            bind="query-params",
-        )
+        return st.slider(self.label, self.low, self.high, self.default, self.step, **self._in_url)
 
 
 @dataclass(frozen=True)
@@ -230,13 +204,7 @@ class Scale(Control):
 
     def render(self):
         return st.select_slider(
-            self.label,
-            self.values,
-            value=self.default,
-            format_func=lambda value: f"{value:g}",
-            key=self.key,
-            help=self.help,
-            bind="query-params",
+            self.label, self.values, value=self.default, format_func=lambda value: f"{value:g}", **self._in_url
         )
 
 
@@ -255,7 +223,7 @@ class Switch(Control):
         return None, self._note(", ".join(raw), str(self.default).lower(), "true or false")
 
     def render(self):
-        return st.toggle(self.label, self.default, key=self.key, help=self.help, bind="query-params")
+        return st.toggle(self.label, self.default, **self._in_url)
 
 
 def _as_number(raw: list[str]) -> float | None:

@@ -134,32 +134,30 @@ def lead(secret: object) -> bool:
 
 def close_room() -> None:
     """Delete the lecturer's room."""
-    here = seat()
-    if here is not None and here.secret is not None:
-        code, secret = here.code, here.secret
-        _try(lambda: rooms().delete(code, secret))
+    if leads():
+        _as_lecturer(lambda code, secret: rooms().delete(code, secret))
         if not problem():
             leave()
 
 
 def reveal(step: int) -> None:
     """Show the predictions of a step to the class."""
-    here = seat()
-    if here is not None and here.secret is not None:
-        code, secret = here.code, here.secret
-        _try(lambda: rooms().reveal(code, secret, step))
+    _as_lecturer(lambda code, secret: rooms().reveal(code, secret, step))
 
 
 def arrive(lesson: str, step: int) -> None:
     """Note where the lecturer is; in another lesson the room is left."""
     here = seat()
-    if here is None:
-        return
-    if here.lesson != lesson:
+    if here is not None and here.lesson != lesson:
         leave()
-    elif here.secret is not None:
-        code, secret = here.code, here.secret
-        _try(lambda: rooms().move(code, secret, step))
+    _as_lecturer(lambda code, secret: rooms().move(code, secret, step))
+
+
+def _as_lecturer(work: Callable[[str, str], object]) -> None:
+    """Do something with the code and the secret of the room, if this session is the lecturer's."""
+    here = seat()
+    if here is not None and (secret := here.secret) is not None:
+        _try(lambda: work(here.code, secret))
 
 
 def predict(step: int, answer: int) -> bool:

@@ -133,7 +133,7 @@ LESSONS = (
                 ("Slow cosines only", "A few very fast cosines", "The same cosines with other weights"),
                 1,
                 "Every cosine is smooth at its top; only ever faster ones can add up to a kink. The Laplacian's "
-                "density has heavy tails: now {after.outside} of the 50 frequencies lie beyond the axis.",
+                "density has heavy tails: now {after.line.outside} of the 50 frequencies lie beyond the axis.",
                 {"D": 50, "width": 0.501},
                 {"kernel": "Laplacian"},
             ),
@@ -315,12 +315,12 @@ LESSONS = (
             Step(
                 POSTERIOR_PLANE,
                 "Prior, loss, posterior: at β = 0.1 the posterior is still the prior's disc, and KL is "
-                "{before.kl:.2f}.",
+                "{before.summary.kl:.2f}.",
                 "Set β = 10. What will the posterior look like?",
                 ("A smaller disc", "The bright spots of the loss", "A ring around the disc"),
                 1,
                 "Posterior ∝ prior × exp(−β√n loss): the disc is gone, the spots of the loss remain. KL is "
-                "{after.kl:.2f}, and about {after.effective:.0f} of 2000 candidates carry the weight.",
+                "{after.summary.kl:.2f}, and about {after.summary.effective:.0f} of 2000 candidates carry the weight.",
                 {"beta": 0.1},
                 {"beta": 10.0},
             ),
@@ -756,8 +756,8 @@ LESSONS = (
             Step(
                 PLAYER,
                 "Press Play. 20 frequencies as drawn miss the kernel on two moons by "
-                "{before.descent.drawn_error:#.3g}; with their best weights by {before.weighted_error:#.3g}; after 80 "
-                "steps by {before.last_error:#.3g}.",
+                "{before.descent.drawn_error:#.3g}; with their best weights by {before.descent.errors[0]:#.3g}; after "
+                "80 steps by {before.last_error:#.3g}.",
                 "Draw 50 and leave them where they are. How wrong are they, against the 20 that moved?",
                 ("About as wrong", "Five times as wrong", "Forty times as wrong"),
                 2,

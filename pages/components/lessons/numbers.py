@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 
 import rff_engine as rff
 from pages.components.controls.toy import toy_data
-from pages.components.controls.toy_data import map_extent, read_only, toy_sample
+from pages.components.controls.toy_data import map_extent, toy_sample
 from pages.components.results.adaptive import adaptive_settings, descent, grid_weights, importance
 from pages.components.results.approximation import (
     METHODS,
@@ -77,11 +77,6 @@ class KernelNumbers:
     def error(self) -> float:
         """Root mean square error of the cos/sin map at D."""
         return kernel_errors(self.settings)[0]["cos_sin"][FREQUENCY_COUNTS.index(self.D)]
-
-    @property
-    def outside(self) -> int:
-        """Frequencies beyond the axis."""
-        return self.line.outside
 
 
 class LandmarkNumbers:
@@ -155,15 +150,6 @@ class LearningNumbers:
         self.values, self.settings = values, candidate_settings(values)
         self.posterior = PseudoPosterior(values.beta)
         self.summary = toy_learning.weight_summary(candidate_weights(self.settings, self.posterior), values.mu)
-
-    @property
-    def kl(self) -> float:
-        return self.summary.kl
-
-    @property
-    def effective(self) -> float:
-        """Effective number of candidates, 1/ΣQ²."""
-        return self.summary.effective
 
     @property
     def learned_error(self) -> float:
@@ -315,7 +301,7 @@ class ApproximationNumbers:
 def _nearest_rows(data: str, seed: int, cells: int) -> np.ndarray:
     """Distance of each cell of the map from the nearest row, (cells**2,)."""
     rows = approximation_rows(data, seed)
-    return read_only(cKDTree(rows.in_plane).query(plane_points(cell_centres(rows.extent, cells)))[0])
+    return cKDTree(rows.in_plane).query(plane_points(cell_centres(rows.extent, cells)))[0]
 
 
 class AdaptiveNumbers:
@@ -340,11 +326,6 @@ class AdaptiveNumbers:
     def saving(self) -> float:
         """The fraction of the squared error that the best density saves."""
         return toy_adaptive.saving(self.plane, "data")
-
-    @property
-    def weighted_error(self) -> float:
-        """Error over all points of the frequencies as drawn, with their best weights."""
-        return self.descent.errors[0]
 
     @property
     def last_error(self) -> float:

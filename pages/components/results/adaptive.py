@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import datasets
 import rff_engine as rff
-from pages.components.controls.toy_data import ToyData, read_only
+from pages.components.controls.toy_data import ToyData
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.adaptive import kernel_landmarks
@@ -53,7 +53,7 @@ def adaptive_settings(values) -> AdaptiveSettings:
 
 @shared_cache
 def inputs(data: ToyData) -> np.ndarray:
-    return read_only(datasets.make_toy_inputs(data.name, data.n, data.noise, data.seed))
+    return datasets.make_toy_inputs(data.name, data.n, data.noise, data.seed)
 
 
 def data_extent(data: ToyData) -> float:
@@ -70,14 +70,14 @@ def frequency_extent(settings: AdaptiveSettings) -> float:
 def landmarks(settings: AdaptiveSettings) -> tuple[np.ndarray, np.ndarray]:
     # Not the stream of the points.
     rng = np.random.default_rng((settings.data.seed, 1))
-    return read_only(kernel_landmarks(inputs(settings.data), settings.n_landmarks, settings.method, rng))
+    return kernel_landmarks(inputs(settings.data), settings.n_landmarks, settings.method, rng)
 
 
 @shared_cache
 def grid_weights(settings: AdaptiveSettings, ridge: float) -> toy_adaptive.GridWeights:
     with threadpool_limits(1, user_api="blas"):
-        return read_only(
-            toy_adaptive.grid_weights(*landmarks(settings), settings.kernel(), frequency_extent(settings), ridge=ridge)
+        return toy_adaptive.grid_weights(
+            *landmarks(settings), settings.kernel(), frequency_extent(settings), ridge=ridge
         )
 
 
@@ -86,7 +86,7 @@ def descent(settings: AdaptiveSettings, r: int) -> toy_adaptive.Descent:
     kernel = settings.kernel()
     omega = toy_adaptive.first_frequencies(kernel, r, np.random.default_rng((settings.data.seed, 2)))
     chosen = landmarks(settings)
-    return read_only(workers.compute(toy_adaptive.descent, inputs(settings.data), *chosen, kernel, omega))
+    return workers.compute(toy_adaptive.descent, inputs(settings.data), *chosen, kernel, omega)
 
 
 @shared_cache
@@ -99,7 +99,7 @@ def live_descent(settings: AdaptiveSettings, r: int) -> dict:
 
 @shared_cache
 def importance(data: ToyData, sigma: float) -> toy_adaptive.ImportancePlane:
-    return read_only(toy_adaptive.importance_plane(inputs(data), rff.GaussianKernel(sigma), scales.WIDTHS / sigma))
+    return toy_adaptive.importance_plane(inputs(data), rff.GaussianKernel(sigma), scales.WIDTHS / sigma)
 
 
 @shared_cache
@@ -110,7 +110,7 @@ def landmark_curve(data: ToyData, sigma: float, r: int, method: str) -> np.ndarr
     counts = landmark_counts(data.n)
     curve = partial(toy_adaptive.landmark_curve, max_steps=CURVE_STEPS)
     rng = np.random.default_rng((data.seed, 3))
-    return read_only(workers.compute(curve, X, kernel, r, counts, method, CURVE_DRAWS, rng))
+    return workers.compute(curve, X, kernel, r, counts, method, CURVE_DRAWS, rng)
 
 
 @shared_cache
@@ -120,4 +120,4 @@ def loss_gaps(data: ToyData, sigma: float, r: int) -> toy_adaptive.LossGaps:
     kernel = rff.GaussianKernel(sigma)
     counts = landmark_counts(data.n)
     rng = np.random.default_rng((data.seed, 4))
-    return read_only(workers.compute(toy_adaptive.loss_gaps, X, kernel, r, counts, CURVE_DRAWS, rng))
+    return workers.compute(toy_adaptive.loss_gaps, X, kernel, r, counts, CURVE_DRAWS, rng)

@@ -10,7 +10,7 @@ import numpy as np
 
 import datasets
 import rff_engine as rff
-from pages.components.controls.toy_data import ToyData, read_only, toy_sample
+from pages.components.controls.toy_data import ToyData, toy_sample
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.studies.feature_methods import SAMPLED
@@ -78,13 +78,13 @@ def approximation_settings(data: str, kernel: str, width: float, nu: float, seed
 
 @shared_cache
 def _real(name: str) -> datasets.Dataset:
-    return read_only(datasets.load(name))
+    return datasets.load(name)
 
 
 @shared_cache
 def approximation_rows(name: str, seed: int) -> toy_approximation.ApproximationRows:
     sample = _real(name) if name in REAL_DATA else toy_sample(ToyData(name, ROWS, 0.1, seed))
-    return read_only(toy_approximation.approximation_rows(sample.X, sample.y, sample.task, ROWS, seed))
+    return toy_approximation.approximation_rows(sample.X, sample.y, sample.task, ROWS, seed)
 
 
 def curve_counts(method: str) -> tuple[int, ...]:
@@ -95,7 +95,7 @@ def curve_counts(method: str) -> tuple[int, ...]:
 @shared_cache
 def sequence(settings: ApproximationSettings, method: str) -> toy_approximation.FrequencySequence:
     rows = approximation_rows(settings.data, settings.seed)
-    return read_only(workers.compute(toy_approximation.sequence, rows, settings.kernel(), method, DRAWS, settings.seed))
+    return workers.compute(toy_approximation.sequence, rows, settings.kernel(), method, DRAWS, settings.seed)
 
 
 @shared_cache
@@ -106,7 +106,7 @@ def approximation_errors(settings: ApproximationSettings, method: str) -> np.nda
     if method in SEQUENCES:
         return sequence(settings, method).errors.T[[r - 1 for r in counts]]
     kernel, errors = settings.kernel(), toy_approximation.approximation_errors
-    return read_only(workers.compute(errors, rows, kernel, method, counts, draws, settings.seed))
+    return workers.compute(errors, rows, kernel, method, counts, draws, settings.seed)
 
 
 def error_curves(settings: ApproximationSettings, methods) -> tuple[dict[str, np.ndarray], dict[str, str]]:
@@ -154,7 +154,7 @@ def ranking(errors: dict[str, np.ndarray], r: int) -> str:
 @shared_cache
 def method_view(settings: ApproximationSettings, method: str, r: int) -> toy_approximation.MethodView:
     rows = approximation_rows(settings.data, settings.seed)
-    return read_only(toy_approximation.method_view(rows, settings.kernel(), method, r, settings.seed))
+    return toy_approximation.method_view(rows, settings.kernel(), method, r, settings.seed)
 
 
 def views_side_by_side(
@@ -210,8 +210,6 @@ def frequency_extent(settings: ApproximationSettings) -> float:
 @shared_cache
 def variance_curves(settings: ApproximationSettings) -> toy_approximation.VarianceCurves:
     distance = 2 * approximation_rows(settings.data, settings.seed).extent
-    return read_only(
-        toy_approximation.variance_curves(
-            settings.kernel(), distance, VARIANCE_POINTS, VARIANCE_FREQUENCIES, VARIANCE_DRAWS, settings.seed
-        )
+    return toy_approximation.variance_curves(
+        settings.kernel(), distance, VARIANCE_POINTS, VARIANCE_FREQUENCIES, VARIANCE_DRAWS, settings.seed
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import rff_engine as rff
-from pages.components.controls.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
+from pages.components.controls.toy_data import ToyData, toy_fresh_sample, toy_sample
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import bounds as bound_curves, coverage
 from rff_engine.figures.live import packing, scales
@@ -45,31 +45,27 @@ class Guarantee:
 def candidate_risks(settings: BoundSettings) -> bound_curves.CandidateRisks:
     sample = toy_sample(settings.data)
     fresh = toy_fresh_sample(settings.data, RISK_POINTS)
-    return read_only(
-        bound_curves.candidate_risks(
-            sample.X,
-            sample.y,
-            fresh.X.astype(np.float32),
-            fresh.y,
-            rff.GaussianKernel(settings.sigma),
-            settings.n_frequencies,
-            random_state=settings.data.seed,
-        )
+    return bound_curves.candidate_risks(
+        sample.X,
+        sample.y,
+        fresh.X.astype(np.float32),
+        fresh.y,
+        rff.GaussianKernel(settings.sigma),
+        settings.n_frequencies,
+        random_state=settings.data.seed,
     )
 
 
 @shared_cache
 def all_bounds(settings: BoundSettings, guarantee: Guarantee) -> bound_curves.BoundCurves:
-    return read_only(
-        bound_curves.bound_curves(
-            candidate_risks(settings),
-            scales.BETAS,
-            guarantee.epsilon,
-            guarantee.mu,
-            guarantee.form,
-            guarantee.pay_for_beta,
-            guarantee.n_landmarks,
-        )
+    return bound_curves.bound_curves(
+        candidate_risks(settings),
+        scales.BETAS,
+        guarantee.epsilon,
+        guarantee.mu,
+        guarantee.form,
+        guarantee.pay_for_beta,
+        guarantee.n_landmarks,
     )
 
 
@@ -78,7 +74,7 @@ def landmark_union(settings: BoundSettings, beta: float, epsilon: float, form: s
     """Bounds for many landmarks at once, at every number of landmarks of the slider up to n."""
     risks = candidate_risks(settings)
     counts = [*(count for count in LANDMARK_COUNTS if count < risks.n), risks.n]
-    return read_only(bound_curves.landmark_union(risks, beta, counts, epsilon, form))
+    return bound_curves.landmark_union(risks, beta, counts, epsilon, form)
 
 
 @shared_cache
@@ -93,7 +89,7 @@ def live_bounds(settings: BoundSettings, guarantee: Guarantee) -> dict:
 @shared_cache
 def promises(n: int, mu: float, epsilon: float, seed: int, samples: int) -> coverage.WorstCase:
     """Theorem 4 on the first `samples` of the samples that may be drawn."""
-    return read_only(coverage.simulate_promises(n, mu, epsilon, coverage.draw_promises(samples, seed)))
+    return coverage.simulate_promises(n, mu, epsilon, coverage.draw_promises(samples, seed))
 
 
 @shared_cache

@@ -11,7 +11,7 @@ import numpy as np
 
 import rff_engine as rff
 from pages.components.controls.toy import toy_data
-from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
+from pages.components.controls.toy_data import ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import certificates as toy_certificates
@@ -71,7 +71,7 @@ def certified_vote(settings: CertificateSettings, method: str, D: int) -> toy_ce
     """The certified vote of a method with D frequencies."""
     points, kernel = settings.points, rff.GaussianKernel(settings.sigma)
     (vote,) = workers.compute(toy_certificates.certified_votes, *points, kernel, method, (D,), *settings.choices)
-    return read_only(vote)
+    return vote
 
 
 @shared_cache
@@ -93,7 +93,7 @@ def certified_blocks(
         rff.GaussianKernel(settings.sigma),
         *(method, D, n_blocks, beta, epsilon, seed),
     )
-    return read_only(blocks)
+    return blocks
 
 
 @shared_cache
@@ -107,7 +107,7 @@ def live_blocks(settings: CertificateSettings, method: str, D: int, n_blocks: in
 @shared_cache
 def peeking(n: int, epsilon: float) -> toy_certificates.Peeking:
     """How often bounds on n rows fail for the best of LOOKS guesses."""
-    return read_only(toy_certificates.peeking(n, epsilon, LOOKS))
+    return toy_certificates.peeking(n, epsilon, LOOKS)
 
 
 @shared_cache

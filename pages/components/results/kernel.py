@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 import rff_engine as rff
 from pages.components.controls.moved import Moved
-from pages.components.controls.toy_data import ToyData, read_only, toy_fresh_sample, toy_sample
+from pages.components.controls.toy_data import ToyData, toy_fresh_sample, toy_sample
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import kernel as toy_kernels, lift as toy_lift
 from rff_engine.figures.live import packing, scales
@@ -56,10 +56,8 @@ def kernel_settings(name: str, width: float, nu: float, seed: int) -> KernelSett
 def kernel_draw(settings: KernelSettings, n_features: int) -> tuple[np.ndarray, np.ndarray]:
     """Frequencies and phases for the largest D; a smaller D uses the first of them."""
     rng = np.random.default_rng((settings.seed, n_features))
-    return read_only(
-        toy_kernels.draw_frequencies_and_offsets(
-            settings.kernel(), 2 * FREQUENCY_COUNTS[-1], n_features, random_state=rng
-        )
+    return toy_kernels.draw_frequencies_and_offsets(
+        settings.kernel(), 2 * FREQUENCY_COUNTS[-1], n_features, random_state=rng
     )
 
 
@@ -75,7 +73,7 @@ def moved_frequencies(settings: KernelSettings, moved: Moved) -> np.ndarray:
 def kernel_line(settings: KernelSettings, n_frequencies: int, moved: Moved = ()) -> toy_kernels.KernelLine:
     omega = moved_frequencies(settings, moved)[: 2 * n_frequencies]
     _, offsets = kernel_draw(settings, 1)
-    return read_only(toy_kernels.kernel_line(settings.kernel(), omega, offsets, FREQUENCY_RANGE, DELTA_RANGE))
+    return toy_kernels.kernel_line(settings.kernel(), omega, offsets, FREQUENCY_RANGE, DELTA_RANGE)
 
 
 def function_weights(seed: int) -> np.ndarray:
@@ -86,7 +84,7 @@ def function_weights(seed: int) -> np.ndarray:
 @shared_cache
 def kernel_functions(settings: KernelSettings, n_frequencies: int, moved: Moved = ()) -> np.ndarray:
     omega = moved_frequencies(settings, moved)[:n_frequencies]
-    return read_only(toy_kernels.prior_functions(omega, function_weights(settings.seed), DELTA_RANGE))
+    return toy_kernels.prior_functions(omega, function_weights(settings.seed), DELTA_RANGE)
 
 
 @shared_cache
@@ -102,7 +100,7 @@ def live_prior(name: str, nu: float, seed: int) -> dict:
 @shared_cache
 def kernel_plane(settings: KernelSettings, n_frequencies: int) -> toy_kernels.KernelPlane:
     omega = kernel_draw(settings, 2)[0][:n_frequencies]
-    return read_only(toy_kernels.kernel_plane(settings.kernel(), omega, FREQUENCY_RANGE, DELTA_RANGE))
+    return toy_kernels.kernel_plane(settings.kernel(), omega, FREQUENCY_RANGE, DELTA_RANGE)
 
 
 @shared_cache
@@ -113,7 +111,7 @@ def kernel_errors(settings: KernelSettings) -> tuple[dict, dict]:
     # Products this small gain nothing from threads, and take ten times as long where other sessions compute too.
     with threadpool_limits(1, user_api="blas"):
         measured = toy_kernels.approximation_error(kernel, points, D_values, APPROXIMATION_DRAWS, settings.seed)
-    return read_only((measured, toy_kernels.expected_error(kernel, points, [2 * D for D in D_values])))
+    return (measured, toy_kernels.expected_error(kernel, points, [2 * D for D in D_values]))
 
 
 @shared_cache
@@ -121,4 +119,4 @@ def lifted_circles(seed: int) -> toy_lift.Lift:
     circles = ToyData("circles", CIRCLE_POINTS, CIRCLE_NOISE, seed)
     sample = toy_sample(circles)
     fresh = toy_fresh_sample(circles, CIRCLE_FRESH)
-    return read_only(toy_lift.lifted_circles(sample.X, sample.y, fresh.X, fresh.y))
+    return toy_lift.lifted_circles(sample.X, sample.y, fresh.X, fresh.y)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import rff_engine as rff
-from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
+from pages.components.controls.toy_data import ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import landmarks as toy_landmarks
 from rff_engine.experiments.toy.plane import cell_centres, plane_points
@@ -42,16 +42,14 @@ class LandmarkSettings:
 @shared_cache
 def landmark_problem(settings: LandmarkSettings) -> toy_landmarks.LandmarkProblem:
     sample = toy_sample(settings.data)
-    return read_only(
-        toy_landmarks.landmark_problem(
-            sample.X,
-            sample.y,
-            rff.GaussianKernel(settings.sigma),
-            settings.n_landmarks,
-            settings.n_frequencies,
-            settings.selection,
-            random_state=settings.data.seed,
-        )
+    return toy_landmarks.landmark_problem(
+        sample.X,
+        sample.y,
+        rff.GaussianKernel(settings.sigma),
+        settings.n_landmarks,
+        settings.n_frequencies,
+        settings.selection,
+        random_state=settings.data.seed,
     )
 
 
@@ -59,16 +57,14 @@ def landmark_problem(settings: LandmarkSettings) -> toy_landmarks.LandmarkProble
 def landmark_view(settings: LandmarkSettings, beta: float, C: float) -> toy_landmarks.LandmarkView:
     fresh = toy_fresh_sample(settings.data)
     problem = landmark_problem(settings)
-    return read_only(
-        toy_landmarks.landmark_view(problem, fresh.X, fresh.y, beta, C, map_extent(settings.data), MAP_CELLS)
-    )
+    return toy_landmarks.landmark_view(problem, fresh.X, fresh.y, beta, C, map_extent(settings.data), MAP_CELLS)
 
 
 @shared_cache
 def landmark_path(settings: LandmarkSettings, C: float) -> toy_landmarks.LandmarkPath:
     """Errors and mean KL at every beta, so that a change of beta computes nothing."""
     fresh = toy_fresh_sample(settings.data)
-    return read_only(toy_landmarks.landmark_path(landmark_problem(settings), fresh.X, fresh.y, scales.PATH_BETAS, C))
+    return toy_landmarks.landmark_path(landmark_problem(settings), fresh.X, fresh.y, scales.PATH_BETAS, C)
 
 
 def landmark_draws(seed: int) -> np.ndarray:
@@ -124,7 +120,7 @@ def landmarks_of_methods(settings: LandmarkSettings) -> dict[str, np.ndarray]:
     boosting = rff.LandmarkBoosting(
         rff.GaussianKernel(settings.sigma), settings.count, n_components=settings.n_frequencies, random_state=0
     )
-    return read_only(chosen | {"boosted": boosting.fit(sample.X, sample.y).landmarks_})
+    return chosen | {"boosted": boosting.fit(sample.X, sample.y).landmarks_}
 
 
 @shared_cache
@@ -149,4 +145,4 @@ def one_landmark(
     fresh = toy_fresh_sample(settings.data)
     at = plane_points(cell_centres(map_extent(settings.data), places)) if isinstance(places, int) else np.array(places)
     omega = landmark_problem(settings).omega[0]
-    return read_only(toy_landmarks.one_landmark(sample.X, sample.y, fresh.X, fresh.y, at, omega, beta))
+    return toy_landmarks.one_landmark(sample.X, sample.y, fresh.X, fresh.y, at, omega, beta)

@@ -8,7 +8,7 @@ import numpy as np
 
 import rff_engine as rff
 from pages.components.controls.toy import toy_data
-from pages.components.controls.toy_data import ToyData, map_extent, read_only, toy_fresh_sample, toy_sample
+from pages.components.controls.toy_data import ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.toy import kernel as toy_kernels, learning as toy_learning
@@ -83,34 +83,30 @@ def frequency_plane(
 ) -> toy_learning.FrequencyPlane:
     sample = toy_sample(data)
     kernel = toy_learning.TurnedGaussianKernel(sigma, *ellipse)
-    return read_only(toy_learning.frequency_plane(sample.X, sample.y, kernel, extent))
+    return toy_learning.frequency_plane(sample.X, sample.y, kernel, extent)
 
 
 @shared_cache
 def candidates(settings: CandidateSettings) -> toy_learning.Candidates:
     sample = toy_sample(settings.data)
     kernel = toy_learning.TurnedGaussianKernel(settings.sigma, *settings.ellipse)
-    return read_only(
-        toy_learning.draw_candidates(sample.X, sample.y, kernel, settings.n_candidates, settings.data.seed)
-    )
+    return toy_learning.draw_candidates(sample.X, sample.y, kernel, settings.n_candidates, settings.data.seed)
 
 
 @shared_cache
 def candidate_weights(settings: CandidateSettings, weighting: Weighting) -> np.ndarray:
     sampled = candidates(settings)
-    return read_only(weighting(sampled.loss, sampled.n))
+    return weighting(sampled.loss, sampled.n)
 
 
 @shared_cache
 def prior_map(sigma: float, extent: float, ellipse: Ellipse = CIRCLE, cells: int = 121) -> np.ndarray:
-    return read_only(toy_kernels.kernel_map(toy_learning.TurnedGaussianKernel(sigma, *ellipse), extent, cells))
+    return toy_kernels.kernel_map(toy_learning.TurnedGaussianKernel(sigma, *ellipse), extent, cells)
 
 
 @shared_cache
 def weighted_map(settings: CandidateSettings, weighting: Weighting, extent: float) -> np.ndarray:
-    return read_only(
-        toy_kernels.weighted_kernel_map(candidates(settings).omega, candidate_weights(settings, weighting), extent)
-    )
+    return toy_kernels.weighted_kernel_map(candidates(settings).omega, candidate_weights(settings, weighting), extent)
 
 
 @shared_cache
@@ -118,7 +114,7 @@ def feature_errors(
     settings: CandidateSettings, weighting: Weighting, C: float, D_values: tuple[int, ...]
 ) -> np.ndarray:
     """Test errors, (len(D_values), CURVE_DRAWS); the draws do not depend on `D_values`."""
-    return read_only(_test_errors(settings, candidate_weights(settings, weighting), C, D_values))
+    return _test_errors(settings, candidate_weights(settings, weighting), C, D_values)
 
 
 def feature_errors_at(settings: CandidateSettings, weighting: Weighting, C: float, D: int) -> np.ndarray:
@@ -131,7 +127,7 @@ def feature_errors_at(settings: CandidateSettings, weighting: Weighting, C: floa
 @shared_cache
 def posterior_path(settings: CandidateSettings) -> toy_learning.PosteriorPath:
     """Divergence and bound of the pseudo-posterior at every one of `scales.BETAS`."""
-    return read_only(toy_learning.posterior_path(candidates(settings), scales.BETAS))
+    return toy_learning.posterior_path(candidates(settings), scales.BETAS)
 
 
 @shared_cache
@@ -139,7 +135,7 @@ def feature_error_path(settings: CandidateSettings, C: float, D: int) -> np.ndar
     """Test errors of PBRFF at D features for every one of ERROR_BETAS, (len(ERROR_BETAS), CURVE_DRAWS)."""
     sampled = candidates(settings)
     Q = np.stack([rff.pseudo_posterior(sampled.loss, beta, sampled.n) for beta in ERROR_BETAS])
-    return read_only(_test_errors(settings, Q, C, (D,))[:, 0])
+    return _test_errors(settings, Q, C, (D,))[:, 0]
 
 
 def _test_errors(settings: CandidateSettings, Q: np.ndarray, C: float, D_values: tuple[int, ...]) -> np.ndarray:

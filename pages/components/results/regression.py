@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datasets
-from pages.components.controls.toy_data import ToyData, read_only, toy_sample
+from pages.components.controls.toy_data import ToyData, toy_sample
 from pages.components.results.approximation import REAL_DATA, ApproximationSettings, approximation_rows
 from pages.components.server import workers
 from pages.components.server.cache import shared_cache
@@ -19,7 +19,7 @@ LINE_DECAY = 1e-2
 @shared_cache
 def line_fit(kernel_name: str, width: float, nu: float, r: int, seed: int) -> toy_regression.LineFit:
     kernel = scaled_kernel(kernel_name, width, 1, nu)
-    return read_only(toy_regression.line_fit(kernel, r, LINE_DECAY, seed))
+    return toy_regression.line_fit(kernel, r, LINE_DECAY, seed)
 
 
 @shared_cache
@@ -32,11 +32,11 @@ def learning_errors(settings: ApproximationSettings) -> toy_regression.LearningE
     kernel = scaled_kernel(settings.kernel_name, settings.width, rows.X.shape[1], settings.nu)
     # On one thread: times then do not depend on how many cores are free.
     fitted = toy_regression.kernel_and_feature_errors
-    return read_only(workers.compute(fitted, rows.X, rows.y, rows.task, kernel, R_VALUES, DRAWS, settings.seed))
+    return workers.compute(fitted, rows.X, rows.y, rows.task, kernel, R_VALUES, DRAWS, settings.seed)
 
 
 @shared_cache
 def learning_seconds(settings: ApproximationSettings, r: int) -> toy_regression.LearningSeconds:
     X = approximation_rows(settings.data, settings.seed).X
     kernel = settings.kernel()
-    return read_only(workers.compute(toy_regression.seconds_against_n, X, kernel, N_VALUES, r, settings.seed))
+    return workers.compute(toy_regression.seconds_against_n, X, kernel, N_VALUES, r, settings.seed)

@@ -10,7 +10,8 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from functools import partial
+from dataclasses import fields, is_dataclass
+from functools import partial, wraps
 from types import FunctionType, ModuleType
 from typing import TypeVar
 
@@ -65,6 +66,27 @@ _computed = _Computed()
 
 
 def shared_cache(function: Function) -> Function:
-    """Cache what a function returns for its arguments, which must be hashable; results must not be modified."""
+    """Cache what a function returns for its arguments, which must be hashable; its arrays become read-only."""
     key = partial(hashkey, function.__module__, function.__qualname__)
-    return cached(_results, key, condition=_computed)(function)
+
+    @wraps(function)
+    def made(*arguments, **named):
+        return _read_only(function(*arguments, **named))
+
+    return cached(_results, key, condition=_computed)(made)
+
+
+def _read_only(value):
+    """Make all arrays inside a result read-only: sessions share them."""
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    elif is_dataclass(value):
+        for field in fields(value):
+            _read_only(getattr(value, field.name))
+    elif isinstance(value, dict):
+        for part in value.values():
+            _read_only(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            _read_only(part)
+    return value
