@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, square_panel, square_panels
+from .panels import add_dots, add_map, finish_panels, square_panel, square_panels
 from .sheet import Sheet
 from .style import (
     METHOD_COLOURS,
@@ -70,16 +70,11 @@ def inputs_and_grid(
         (X, {"size": 4, "color": _POINT, "opacity": 0.7}),
         (landmarks, {"size": 7, "color": _LANDMARK, "line": {"width": 0.8, "color": "#333333"}}),
     ):
-        fig.add_scatter(**_dots(points, marker), hoverinfo="skip", showlegend=False, row=1, col=1)
+        add_dots(fig, 1, points, marker)
     for panel, (values, title) in enumerate(((grid.prior, "by the prior"), (grid.weights, "by the points")), start=2):
         look = {"title": f"<b>weights {title}</b>", "scale": SEQUENTIAL_SCALE, "limits": (0.0, float(np.max(values)))}
         add_map(fig, panel, values, frequency_extent, "weight", **look, tickformat=".2g")
     return finish_panels(fig, 400, top=78)
-
-
-def _dots(points, marker) -> dict:
-    points = np.asarray(points, dtype=np.float32)
-    return {"x": points[:, 0], "y": points[:, 1], "mode": "markers", "marker": marker}
 
 
 def descent_player(descent: Descent, frequency_extent: float) -> go.Figure:
@@ -101,9 +96,9 @@ def descent_player(descent: Descent, frequency_extent: float) -> go.Figure:
 
 def _add_frequencies(fig: Sheet, first, trail: dict, dots: dict) -> None:
     """Add where the frequencies start, their trails, and where they are."""
-    silent = {"showlegend": False, "hoverinfo": "skip", "row": 1, "col": 1}
-    fig.add_scatter(**_dots(first, {"size": 5, "color": _START, "symbol": "circle-open"}), name="start", **silent)
-    fig.add_scatter(**trail, mode="lines", line={"color": _TRAIL, "width": 1}, opacity=0.7, name="trail", **silent)
+    add_dots(fig, 1, first, {"size": 5, "color": _START, "symbol": "circle-open"}, name="start")
+    line = {"color": _TRAIL, "width": 1}
+    add_curve(fig, **trail, name="trail", line=line, opacity=0.7, showlegend=False, row=1, col=1)
     fig.add_scatter(
         **dots | {"marker": _DOT | dots["marker"]},
         mode="markers",

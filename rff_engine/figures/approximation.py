@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, square_panels
+from .panels import add_dots, add_map, finish_panels, square_panels
 from .sheet import Sheet
 from .style import (
     FEATURE_MAP_COLOURS,
@@ -79,7 +79,8 @@ def two_sets_of_frequencies(
         if view is None:
             _add_misfit(fig, panel)
         elif view.frequencies is None:
-            _add_landmarks(fig, panel, view.landmarks, METHOD_COLOURS[method])
+            marker = {"size": _EVEN_DOT + 1, "color": METHOD_COLOURS[method], "symbol": "star"}
+            add_dots(fig, panel, view.landmarks, marker, "landmark at (%{x:.2f}, %{y:.2f})")
         else:
             _add_frequencies(fig, panel, view.frequencies, view.weights, METHOD_COLOURS[method], frequency_extent)
     return finish_panels(fig, 350, top=78)
@@ -114,35 +115,11 @@ def _add_frequencies(fig, panel, omega, weights, colour, extent) -> None:
     shown = (np.abs(omega).max(axis=1) <= extent) & (weights > 0)
     root = np.sqrt(weights * len(weights))
     size = root * min(_EVEN_DOT, _LARGEST_DOT / root.max())
-    fig.add_scatter(
-        x=omega[shown, 0].astype(np.float32),
-        y=omega[shown, 1].astype(np.float32),
-        mode="markers",
-        marker={
-            "size": np.maximum(size[shown], 1.5).astype(np.float32),
-            "color": colour,
-            "opacity": 0.75,
-            "line": {"width": 0},
-        },
-        customdata=(weights * len(weights))[shown].astype(np.float32),
-        hovertemplate="ω = (%{x:.2f}, %{y:.2f})<br>weight %{customdata:.3g} / r<extra></extra>",
-        showlegend=False,
-        row=1,
-        col=panel,
-    )
-
-
-def _add_landmarks(fig, panel, landmarks, colour) -> None:
-    fig.add_scatter(
-        x=landmarks[:, 0].astype(np.float32),
-        y=landmarks[:, 1].astype(np.float32),
-        mode="markers",
-        marker={"size": _EVEN_DOT + 1, "color": colour, "symbol": "star"},
-        hovertemplate="landmark at (%{x:.2f}, %{y:.2f})<extra></extra>",
-        showlegend=False,
-        row=1,
-        col=panel,
-    )
+    sizes = np.maximum(size[shown], 1.5).astype(np.float32)
+    marker = {"size": sizes, "color": colour, "opacity": 0.75, "line": {"width": 0}}
+    hover = "ω = (%{x:.2f}, %{y:.2f})<br>weight %{customdata:.3g} / r"
+    share = (weights * len(weights))[shown].astype(np.float32)
+    add_dots(fig, panel, omega[shown], marker, hover, customdata=share)
 
 
 def error_maps(
@@ -154,7 +131,6 @@ def error_maps(
     """
     titles = ["" if view else f"<b>{METHOD_NAMES[method]}</b>" for method, view in zip(methods, views, strict=True)]
     fig = square_panels(titles, [extent] * 2, ["x"] * 2)
-    points = np.asarray(points, dtype=np.float32)
     for panel, (method, view) in enumerate(zip(methods, views, strict=True), start=1):
         if view is None:
             _add_misfit(fig, panel)
@@ -163,23 +139,9 @@ def error_maps(
         texts = ["0", f"{ERROR_LIMIT / 2:g}", f"≥ {ERROR_LIMIT:g}"]
         look = {"title": title, "scale": SEQUENTIAL_SCALE, "limits": (0, ERROR_LIMIT), "ticktext": texts}
         add_map(fig, panel, view.error_map, extent, "error", **look)
-        for x, marker in (
-            (points, {"size": 3, "color": "white", "opacity": 0.45}),
-            (
-                np.zeros((1, 2)),
-                {"size": 13, "color": "white", "symbol": "star", "line": {"width": 1, "color": "black"}},
-            ),
-        ):
-            fig.add_scatter(
-                x=x[:, 0],
-                y=x[:, 1],
-                mode="markers",
-                marker=marker,
-                hoverinfo="skip",
-                showlegend=False,
-                row=1,
-                col=panel,
-            )
+        add_dots(fig, panel, points, {"size": 3, "color": "white", "opacity": 0.45})
+        star = {"size": 13, "color": "white", "symbol": "star", "line": {"width": 1, "color": "black"}}
+        add_dots(fig, panel, np.zeros((1, 2)), star)
     return finish_panels(fig, 350, top=78)
 
 

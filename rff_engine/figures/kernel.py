@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, square_panels
+from .panels import add_dots, add_map, finish_panels, square_panels
 from .sheet import Sheet
 from .style import (
     FEATURE_MAP_COLOURS,
@@ -168,21 +168,9 @@ def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_exten
     look = {"title": "<b>density</b>, share of its maximum", "scale": SEQUENTIAL_SCALE, "limits": (0, 1)}
     add_map(fig, 1, plane.density / plane.density.max(), frequency_extent, "density / its maximum", **look)
     many = len(omega) > _MOST_TICKS
-    inside = np.asarray(omega)[np.abs(omega).max(axis=1) <= frequency_extent].astype(np.float32)
-    fig.add_scatter(
-        x=inside[:, 0],
-        y=inside[:, 1],
-        mode="markers",
-        marker={
-            "size": 3 if many else 6,
-            "color": _COS_SIN,
-            "line": {"width": 0 if many else 0.5, "color": "white"},
-        },
-        hovertemplate="ω = (%{x:.2f}, %{y:.2f})<extra></extra>",
-        showlegend=False,
-        row=1,
-        col=1,
-    )
+    inside = np.asarray(omega)[np.abs(omega).max(axis=1) <= frequency_extent]
+    edge = {"width": 0 if many else 0.5, "color": "white"}
+    add_dots(fig, 1, inside, {"size": 3 if many else 6, "color": _COS_SIN, "line": edge}, "ω = (%{x:.2f}, %{y:.2f})")
     look = {"title": "<b>kernel</b> k(δ)", "scale": SIMILARITY_SCALE, "limits": (-1, 1)}
     add_map(fig, 2, plane.exact, extent, "kernel", **look)
     return finish_panels(fig, 350, top=78)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_classes, add_map, finish_panels, square_panels
+from .panels import add_classes, add_dots, add_map, finish_panels, square_panels
 from .sheet import Sheet
 from .style import (
     METHOD_COLOURS,
@@ -93,22 +93,10 @@ def _add_weighted_dots(fig, panel, omega, Q, colour, extent) -> None:
         (shown & ~seen, 0.25, 1.5),
         (shown & seen, 0.65, size[shown & seen].astype(np.float32)),
     ):
-        fig.add_scatter(
-            x=omega[chosen, 0].astype(np.float32),
-            y=omega[chosen, 1].astype(np.float32),
-            mode="markers",
-            marker={
-                "size": sizes,
-                "color": colour if opacity > 0.5 else "#8C8C8C",
-                "opacity": opacity,
-                "line": {"width": 0},
-            },
-            customdata=ratio[chosen].astype(np.float32),
-            hovertemplate="ω = (%{x:.2f}, %{y:.2f})<br>%{customdata:.3g} times the prior's weight<extra></extra>",
-            showlegend=False,
-            row=1,
-            col=panel,
-        )
+        shade = {"color": colour if opacity > 0.5 else "#8C8C8C", "opacity": opacity}
+        marker = {"size": sizes, "line": {"width": 0}} | shade
+        hover = "ω = (%{x:.2f}, %{y:.2f})<br>%{customdata:.3g} times the prior's weight"
+        add_dots(fig, panel, omega[chosen], marker, hover, customdata=ratio[chosen].astype(np.float32))
 
 
 def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go.Figure:

@@ -49,19 +49,17 @@ def _axis(letter: str, panel: int) -> str:
 def add_classes(fig: Sheet, X: ArrayLike, y: ArrayLike, size: float) -> None:
     """Show the points of both classes, (n, 2) with labels -1 and 1, in the first panel."""
     for label, colour in CLASS_COLOURS.items():
-        own = np.asarray(X)[np.asarray(y) == label].astype(np.float32)
         edge = {"width": 0.5, "color": "white"}
         marker = {"size": size, "color": colour, "symbol": CLASS_SYMBOLS[label], "line": edge}
-        fig.add_scatter(
-            x=own[:, 0],
-            y=own[:, 1],
-            mode="markers",
-            marker=marker,
-            hoverinfo="skip",
-            showlegend=False,
-            row=1,
-            col=1,
-        )
+        add_dots(fig, 1, np.asarray(X)[np.asarray(y) == label], marker)
+
+
+def add_dots(fig: Sheet, panel: int, points: ArrayLike, marker: dict, hover: str = "", **kwargs: Any) -> None:
+    """Add points (n, 2) to a panel of the first row, without an entry of the legend; the pointer shows `hover`."""
+    x, y = np.asarray(points, dtype=np.float32).T
+    shown = {"hovertemplate": f"{hover}<extra></extra>"} if hover else {"hoverinfo": "skip"}
+    place = {"showlegend": False, "row": 1, "col": panel}
+    fig.add_scatter(x=x, y=y, mode="markers", marker=marker, **shown, **place, **kwargs)
 
 
 def add_map(
