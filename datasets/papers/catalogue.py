@@ -44,27 +44,35 @@ class RawFile:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """A data set without its arrays; other attributes as in `Dataset`."""
+    """A data set without its arrays; other attributes as in `Dataset`.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+        `X.shape` of the loaded data set.
+    bundled : bool
+        Whether it is part of this package or of scikit-learn, so that nothing needs to be fetched.
+    files : tuple of RawFile
+        Files that it is read from; empty if it is part of scikit-learn.
+    test_rows_by_class : tuple of int or None
+        How many of the last rows of each class, in the order of the labels, are from the publisher's test file, for
+        data sets that are sorted by class; None for others.
+    """
 
     name: str
     title: str
     n_samples: int
     n_features: int
-    """Of `X`, which has the shape (n_samples, n_features)"""
     task: Task
     bundled: bool
-    """Whether it is part of this package or of scikit-learn, so that nothing needs to be fetched"""
     source: str
     licence: str
     description: str
     files: tuple[RawFile, ...] = ()
-    """Files that it is read from; empty if it is part of scikit-learn"""
     label_names: Mapping[int, str] = field(default_factory=dict)
     n_train_file: int | None = None
     image_shape: tuple[int, int] | None = None
     test_rows_by_class: tuple[int, int] | None = None
-    """How many of the last rows of each class, in the order of the labels, are from the publisher's test file, for data
-    sets that are sorted by class; None for others"""
 
 
 def names() -> tuple[str, ...]:

@@ -41,26 +41,38 @@ class UploadError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest and smallest sizes of a table."""
+    """Largest and smallest sizes of a table.
+
+    Attributes
+    ----------
+    bytes : int
+        Size of the file.
+    expanded_bytes : int
+        Size of a Parquet file with uncompressed pages.
+    rows, columns, cells : int
+        Of the table; `cells` also of the prepared matrix.
+    cell_characters : int
+        Length of a cell.
+    classes : int
+        Classes of a target.
+    categories : int
+        Columns made of a text column; the rarest values share the last one.
+    fewest_rows : int
+        Smallest number of rows of the table, and of rows left after preparation.
+    unscaled : float
+        Largest absolute value of a prepared matrix without scaling: cosines of larger phases are noise.
+    """
 
     bytes: int = 10_000_000
-    """Size of the file"""
     expanded_bytes: int = 50_000_000
-    """Size of a Parquet file with uncompressed pages"""
     rows: int = 20_000
     columns: int = 500
     cells: int = 1_000_000
-    """Of the table, as rows and columns are, and of the prepared matrix"""
     cell_characters: int = 10_000
-    """Length of a cell"""
     classes: int = 50
-    """Classes of a target"""
     categories: int = 20
-    """Columns made of a text column; the rarest values share the last one"""
     fewest_rows: int = 10
-    """Smallest number of rows of the table, and of rows left after preparation"""
     unscaled: float = 1e9
-    """Largest absolute value of a prepared matrix without scaling: cosines of larger phases are noise"""
 
     def rows_that_fit(self, n_columns: int) -> int:
         """The largest number of rows of so many columns."""
@@ -205,20 +217,30 @@ class Guess:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of equal length, and how the file was read."""
+    """Columns of equal length, and how the file was read.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        With distinct names.
+    format : str
+        Format of the file, as text to show.
+    notes : tuple of str
+        Sentences on what the user may want to check.
+    target : str or None
+        Name of the target column, if the format defines one.
+    guesses : tuple of Guess
+        What was guessed, which `choices` take back.
+    by_pandas : mapping or str
+        Arguments with which `pandas.read_csv` reads the same, or why there are none.
+    """
 
     columns: tuple[Column, ...]
-    """With distinct names"""
     format: str
-    """Format of the file, as text to show"""
     notes: tuple[str, ...] = ()
-    """Sentences on what the user may want to check"""
     target: str | None = None
-    """Name of the target column, if the format defines one"""
     guesses: tuple[Guess, ...] = ()
-    """What was guessed, which `choices` take back"""
     by_pandas: Mapping[str, Any] | str = NOT_BY_PANDAS
-    """Arguments with which `pandas.read_csv` reads the same, or why there are none"""
 
     @property
     def n_rows(self) -> int:
