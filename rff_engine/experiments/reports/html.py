@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -108,15 +108,10 @@ def _add_tables_of_li(document: Document, store: Store) -> None:
     document.table(provenance(store, specs), digits=1)
 
 
-def paper_report(store: Store, datasets: Sequence[str] = letarte.DATASETS) -> str:
+def paper_report(store: Store) -> str:
     """HTML report of Table 1 and Figures 2, 3, 5 and 6 of Letarte et al. (2019) with the reruns of a store.
 
-    Tables 2 and 3 of Li et al. (2019) follow if the store has reruns of them.
-
-    Raises
-    ------
-    StoreError
-        If the store cannot be read.
+    Tables 2 and 3 of Li et al. (2019) follow if the store has reruns of them. A StoreError says that it cannot be read.
     """
     document = Document("Pseudo-Bayesian learning with kernel Fourier transform as prior: the paper and its rerun")
     document.words(
@@ -125,32 +120,29 @@ def paper_report(store: Store, datasets: Sequence[str] = letarte.DATASETS) -> st
         "random splits: the mean with its 95 % interval, and where 95 % of single splits lie. Ties are test errors of "
         "settings with equally many validation errors."
     )
-    table = letarte.table_1(reproduction.known_rows(store, "table1", datasets))
-    table = table[table["dataset"].isin(datasets)]
+    table = letarte.table_1(reproduction.known_rows(store, "table1", letarte.DATASETS))
     document.heading("Table 1: landmarks are k-means centroids, 10 % of the training points")
     figure = table_beside_paper(table, letarte.COLUMNS_OF_TABLE_1, ties=True)
     document.figure(figure, "Table 1 of the paper and reruns")
     document.words(judgement(table).sentence())
-    for name in datasets:
-        document.words(f"{name}: {letarte.NOTES[name]}")
+    for name, note in letarte.NOTES.items():
+        document.words(f"{name}: {note}")
     document.table(table, folded="As numbers; errors are fractions")
-    if "adult" in datasets:
-        document.words(letarte.SVM_GRID_NOTE)
-        document.table(letarte.svm_grid(), folded="Errors at every C and gamma")
+    document.words(letarte.SVM_GRID_NOTE)
+    document.table(letarte.svm_grid(), folded="Errors at every C and gamma")
     for heading, target, by in (
         ("Figures 3 and 5: error against the number of frequencies", "figure5", "D"),
         ("Figures 2 and 6: error against the share of landmarks", "figure6", "share"),
     ):
         document.heading(heading)
-        comparison = letarte.figure(target, reproduction.known_rows(store, target, datasets))
-        comparison = comparison[comparison["dataset"].isin(datasets)]
+        comparison = letarte.figure(target, reproduction.known_rows(store, target, letarte.DATASETS))
         document.words(judgement(comparison).sentence())
-        for name in datasets:
+        for name in letarte.DATASETS:
             document.words(". ".join([name, *notes(comparison[comparison["dataset"] == name])]))
             document.figure(curves_beside_paper(comparison, name, by), f"Test errors on {name}, paper and rerun")
             document.table(comparison[comparison["dataset"] == name], folded="As numbers; errors are fractions")
     document.heading("Provenance of the reruns")
-    specs = [spec for target in ("table1", "figure5") for spec in reproduction.specs(target, datasets)]
+    specs = [spec for target in ("table1", "figure5") for spec in reproduction.specs(target)]
     document.words("python -m rff_engine reproduce --recompute computed these rows, for table1 and figure5.")
     document.table(provenance(store, specs), digits=1)
     _add_tables_of_li(document, store)
