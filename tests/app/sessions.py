@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Iterator
@@ -50,6 +51,12 @@ def chosen(app: AppTest, **values) -> AppTest:
     for key, value in values.items():
         app.session_state[key] = value
     return app.run()
+
+
+def link(app: AppTest) -> dict[str, str]:
+    """The query of the link that the last row of the page copies."""
+    (row,) = [part for part in app.get("bidi_component") if part.proto.component_name == "sharing"]
+    return dict(json.loads(row.proto.json)["query"])
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -10,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.components.controls.presentation import Hide
 
-from .sessions import PAGES, controls_of, opened
+from .sessions import PAGES, controls_of, link, opened
 
 GREEK = {"beta": "β", "sigma": "σ", "nu": "ν", "mu": "μ", "eps": "ε", "rho": "ρ"}
 
@@ -22,12 +21,6 @@ def notes(app: AppTest) -> list[str]:
 def address(app: AppTest) -> dict[str, str]:
     """The query in the browser's address bar."""
     return {name: "".join(app.query_params[name]) for name in app.query_params}
-
-
-def link(app: AppTest) -> dict[str, str]:
-    """The query of the link that the last row of the page copies."""
-    data = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
-    return next(dict(one["query"]) for one in data if "query" in one)
 
 
 @pytest.mark.parametrize("page", PAGES)

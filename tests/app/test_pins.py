@@ -14,7 +14,7 @@ from pages.components.controls import own_points
 from pages.components.controls.pins import DEFAULTS, Pin
 from pages.components.controls.widgets import Number, Options, Scale, Switch
 
-from .sessions import opened
+from .sessions import link, opened
 
 CODE = own_points.encode([[0, 0], [0, 1], [1, 1], [1, 0]], [1, 1, -1, -1])
 PIN = Pin(
@@ -92,11 +92,6 @@ def test_differences_are_named_by_label():
 
 def headings(app: AppTest) -> list[str]:
     return [part.value for part in app.markdown if part.value.startswith(("**A", "**B"))]
-
-
-def link(app: AppTest) -> dict[str, str]:
-    (row,) = [part for part in app.get("bidi_component") if part.proto.component_name == "sharing"]
-    return dict(json.loads(row.proto.json)["query"])
 
 
 @pytest.mark.second
