@@ -536,6 +536,9 @@ def test_learned_kernels_are_the_engines(open_page, learned):
         assert shown["summary"]["pbrff"]["kl"] == pytest.approx(summary.kl, abs=1e-6)
         assert shown["summary"]["pbrff"]["effective"] == pytest.approx(summary.effective, rel=1e-6)
         assert shown["summary"]["okrff"]["divergence"] == pytest.approx(rff.power_divergence(optimized, 2.0), abs=1e-3)
+    saved = page.evaluate("document.querySelector('.live').view.tables()['KL along beta']")
+    posteriors = [rff.pseudo_posterior(drawn.loss, beta, drawn.n) for beta in saved["beta"]]
+    np.testing.assert_allclose(saved["KL"], [rff.kl_divergence(Q) for Q in posteriors], atol=1e-6)
 
 
 END = """name => {
@@ -612,6 +615,22 @@ def test_a_frequency_in_focus_shows_its_wave_and_its_loss(open_page, learned):
     page.wait_for_function("() => document.querySelector('.live').view.focus.omega")
     words = "document.querySelector('.live .data-words').textContent"
     page.wait_for_function(f"() => {words}.startsWith('data, and the wave')")
+
+
+def test_the_candidate_of_a_rank_is_under_the_pointer(open_page, learned):
+    _, drawn, _, _ = learned
+    page = open_live(open_page, "learn_kernel")
+    page.locator(".live canvas.ranks").scroll_into_view_if_needed()
+    view = "document.querySelector('.live').view"
+    left, right, beta = page.evaluate(f"[{view}.frame.left, {view}.frame.right, {view}.value('beta')]")
+    Q = np.sort(rff.pseudo_posterior(drawn.loss, beta, drawn.n))[::-1]
+    for fraction in (0.01, 0.5, 0.99):  # of a logarithmic axis, on which a pixel is less than a hundredth
+        page.locator(".live canvas.ranks").hover(position={"x": left + fraction * (right - left), "y": 30})
+        shown = page.evaluate(f"{view}.Q.pbrff[{view}.focus.candidate]")
+        first, last = (round(len(Q) ** (fraction + step)) - 1 for step in (-0.01, 0.01))
+        assert Q[last] - 1e-9 <= shown <= Q[first] + 1e-9
+    page.locator(".live canvas.ranks").hover(position={"x": left - 5, "y": 30})
+    assert page.evaluate(f"{view}.focus.candidate") is None
 
 
 def test_a_kernel_follows_width_and_d_under_the_hand_and_is_the_engines(open_page):
