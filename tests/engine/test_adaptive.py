@@ -422,6 +422,22 @@ def test_importance_density_integrates_to_one_and_has_the_claimed_shape(d, sprea
         np.testing.assert_allclose(density, kernel.spectral_density(omega))
 
 
+def test_importance_density_has_least_error_among_its_neighbours():
+    """The density q minimises E p^2/q cos^2, here on a grid of the line."""
+    kernel, spread = GaussianKernel(1.0), 2.0
+    omega = np.linspace(-8, 8, 4001)[:, None]
+    p, q = kernel.spectral_density(omega), importance_density(omega, kernel, spread)
+    cosine = (1 + np.exp(-2 * spread**2 * omega[:, 0] ** 2)) / 2
+
+    def error(density):
+        return (p**2 / density * cosine).sum() / density.sum() ** -1
+
+    assert error(q) < error(p)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        assert error(q) <= error(q * (1 + 0.3 * np.sin(rng.uniform(0, 5) * omega[:, 0] + rng.uniform(0, 6)))) + 1e-12
+
+
 # --- with a predictor ---------------------------------------------------------------------------------------------
 
 
@@ -501,6 +517,19 @@ def test_large_agreement_weight_keeps_the_kernel():
         found = supervise_frequencies(X, y, kernel, start, decay=1e-3, agreement=agreement, random_state=0)
         errors.append(relative_kernel_error(X, kernel, fourier_features(X, found.frequencies, found.weights)))
     assert errors[1] < errors[0]
+
+
+@pytest.mark.slow
+def test_supervised_frequencies_beat_unsupervised_ones_on_wine(wine):
+    X, y, kernel = wine
+    start = kernel.sample_frequencies(30, X.shape[1], 0)
+    found = supervise_frequencies(X[:1500], y[:1500], kernel, start, random_state=0)
+
+    def rmse(omega):
+        features = fourier_features(X, omega)
+        return np.sqrt(np.mean((Ridge(1.5).fit(features[:1500], y[:1500]).predict(features[1500:]) - y[1500:]) ** 2))
+
+    assert rmse(found.frequencies) < rmse(start)
 
 
 def test_supervised_frequencies_accept_csr_points_few_rows_and_constant_targets():

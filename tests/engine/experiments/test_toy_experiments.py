@@ -305,6 +305,19 @@ def test_the_posterior_density_integrates_to_one(beta):
         np.testing.assert_allclose(posterior, unnormalised / unnormalised.sum() / cell, rtol=1e-8)
 
 
+@pytest.mark.slow
+def test_many_candidates_have_the_posterior_density():
+    X, y = sample(200)
+    kernel, beta = rff.GaussianKernel(0.5), 1.0
+    plane = toy_learning.frequency_plane(X, y, kernel, 9.0, cells=60)
+    density = toy_learning.plane_posterior(plane, beta)
+    drawn = toy_learning.draw_candidates(X, y, kernel, 40_000, 0)
+    Q = rff.pseudo_posterior(drawn.loss, beta, 200)
+    within = (np.abs(plane.grid[:, None]) < 3) & (np.abs(plane.grid[None]) < 3)
+    share = density[within].sum() * (18 / 60) ** 2
+    assert Q[(np.abs(drawn.omega) < 3).all(axis=1)].sum() == pytest.approx(share, abs=0.02)
+
+
 def test_a_density_that_underflows_is_no_error():
     X, y = sample(20)
     plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(2.0), 200.0, cells=9)
