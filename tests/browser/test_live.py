@@ -931,7 +931,8 @@ def test_blocks_test_and_then_teach_as_in_the_engine_and_the_place_is_in_the_lin
     blocks = toy_certificates.certified_blocks(*points, "pbrff", 20, 5, 1.0, 0.05, stream)
     page = open_live(open_page, "certificates?question=May+test+points+teach%3F&n=400")
     shown, n_counted = page.evaluate(BLOCKS), int(blocks.sizes.sum())
-    assert (shown["count"], shown["errors"]) == (n_counted, blocks.wrong.sum())
+    # The last block teaches no other.
+    assert (shown["count"], shown["errors"], shown["taught"]) == (n_counted, blocks.wrong.sum(), 0)
     assert shown["said"] == [f"{100 * risk:.1f} %" for risk in (blocks.test_set_bound, blocks.risk_bound)]
     assert f"A random one of the {len(blocks.sizes)} classifiers" in shown["words"]
     for part, taught in ((0.35, 0.0), (0.9, 2 / 3)):  # of the second block
