@@ -178,7 +178,7 @@ def test_a_broken_link_to_a_lesson_is_repaired_with_a_message(open_page, asked, 
 def test_controls_can_be_moved_in_a_lesson_and_stay_after_it(open_page):
     lesson = content.LESSONS[0]
     page = open_lesson(open_page, lesson)
-    thumb = page.locator(".st-key-D input[type=range]")
+    thumb = page.locator(".live input[name=D]")
     thumb.focus()
     thumb.press("ArrowRight")
     page.wait_for_function("() => new URL(location.href).searchParams.get('D') === '2'")
