@@ -71,7 +71,8 @@ def test_a_run_loses_no_row_when_its_server_is_killed_and_restarted(open_page, s
         expect(stopped).to_be_visible(timeout=60_000)
         done = int(re.search(r"at (\d+) %", stopped.inner_text())[1])
         assert 0 < done < 100
-        wait_until(lambda: experiment(looking) == before)  # at first the page may show what the earlier server sent
+        # At first the page may show what the earlier server sent.
+        wait_until(lambda: experiment(looking) == before, 120)
         looking.reload()
         looking.wait_for_selector("h1")
         assert experiment(looking) == before
