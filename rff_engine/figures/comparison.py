@@ -30,7 +30,7 @@ def landmark_side(
     columns: int = 1,
     width: int = _WIDTH,
 ) -> go.Figure:
-    """A decision map (G, G), and the similarity maps (L, G, G) of its landmarks beside it in two rows.
+    """A decision map (G, G), and on its right the similarity maps (L, G, G) of its landmarks, in two rows.
 
     Parameters
     ----------

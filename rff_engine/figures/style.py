@@ -200,9 +200,9 @@ def add_band(fig: Sheet, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: 
 def add_curve(
     fig: Sheet, x: Any, y: Any, name: str, line: Mapping, hover: str = "", *, extra: str | None = None, **kwargs: Any
 ) -> None:
-    """Add a curve; the pointer shows `hover` and beside it `extra`, by default the name, or nothing without `hover`."""
-    beside = name if extra is None else extra
-    shown = {"hovertemplate": f"{hover}<extra>{beside}</extra>"} if hover else {"hoverinfo": "skip"}
+    """Add a curve; the pointer shows `hover`, then `extra`, by default the name; nothing without `hover`."""
+    after = name if extra is None else extra
+    shown = {"hovertemplate": f"{hover}<extra>{after}</extra>"} if hover else {"hoverinfo": "skip"}
     curve = {"x": x, "y": y, "name": name, "mode": "lines", "line": line}
     fig.add_scatter(**curve | shown | kwargs)
 

@@ -266,7 +266,7 @@ def test_figures_fit_the_paper_and_tables_have_every_row(open_page, path, width)
             assert len(re.findall(rb"/S /TR\b", sheet)) >= printed["rows"]
 
 
-# Of a printed page: how many colours each scene has, how many columns stand beside another, its colours.
+# Of a printed page: the number of colours of each scene, of columns next to another one, and the colours.
 ON_PAPER = """() => ({
     scenes: [...document.querySelectorAll('.on-paper-still')].map(still => {
         const {width, height} = still;
