@@ -65,6 +65,8 @@ coverage: .venv/dev.stamp
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m pytest -q -n 0 tests/test_docstrings.py -k numpydoc
 
 # Needs node and npm; the app does not.
 javascript: node_modules/.package-lock.json
@@ -104,7 +106,7 @@ licences: .venv/dev.stamp
 	$(BIN)/python .ci/licences.py docs/licences.md
 
 clean:
-	rm -rf .venv .venv-docs node_modules .pytest_cache .ruff_cache .coverage
+	rm -rf .venv .venv-docs node_modules .pytest_cache .ruff_cache .import_linter_cache .coverage
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; this is %d.%d (choose another with make PYTHON=...)" % sys.version_info[:2])'
