@@ -101,9 +101,11 @@ audit: .venv/dev.stamp
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements-dev.lock
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements-docs.lock
 
-# docs/licences.md, from what is installed and from the SOURCE.md of each bundled data set.
+# Licences of the installed packages, by their metadata; those of data sets stand in datasets/data/*/SOURCE.md.
 licences: .venv/dev.stamp
-	$(BIN)/python .ci/licences.py docs/licences.md
+	@$(BIN)/python -c 'from importlib.metadata import distributions; \
+	text = lambda m: m["License-Expression"] or "; ".join(c.split(" :: ")[-1] for c in m.get_all("Classifier", ()) if c[:7] == "License") or m["License"] or "?"; \
+	print(*sorted({"{} {}: {}".format(m["Name"], m["Version"], text(m).split("\n")[0]) for m in (d.metadata for d in distributions())}, key=str.lower), sep="\n")'
 
 clean:
 	rm -rf .venv .venv-docs node_modules .pytest_cache .ruff_cache .import_linter_cache .coverage

@@ -64,7 +64,7 @@ def test_every_service_is_confined_and_reports_its_health(name):
     assert service["read_only"] is True and service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"] and service["healthcheck"]["test"]
     assert any(place.startswith("/tmp") for place in service["tmpfs"])
-    assert service.get("user", "the image's own") not in ("root", "0")  # that of the app's image: test_supply_chain.py
+    assert service.get("user", "the image's own") not in ("root", "0")  # that of the app's image
     assert "privileged" not in service and not any("docker.sock" in volume for volume in service["volumes"])
     assert re.fullmatch(r"rff-postgres|\w+:\d+\.\d+(\.\d+)?-alpine", service["image"])  # a version, not the latest
 
