@@ -26,11 +26,12 @@ site: .venv/dev.stamp
 	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m deploy.site --output $(SITE)
 
 # The documentation as a site, in an environment of its own, with the static edition in its folder `app`. A warning is a
-# failure. `make docs RFF_APP=https://...` links to an app in place of the edition.
+# failure, and so is a link within the repository that leads nowhere. `make docs RFF_APP=https://...` links to an app in place of the edition.
 DOCS ?= build/docs
 docs: .venv-docs/docs.stamp $(if $(RFF_APP),,$(DOCS)/app/index.html)
 	rm -rf docs/gallery docs/reference/generated
 	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) .venv-docs/bin/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs $(DOCS)
+	.venv-docs/bin/sphinx-build -b linkcheck -D plot_gallery=0 --fail-on-warning --quiet docs $(DOCS)-links
 
 # Written again only after a change of what it shows, since that takes minutes.
 $(DOCS)/app/index.html: $(shell find deploy/site pages rff_engine datasets -type f -not -path '*/__pycache__/*') | .venv/dev.stamp

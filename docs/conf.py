@@ -30,7 +30,6 @@ extensions = [
     "formulas",
     "links",
     "live",
-    "whole",
 ]
 exclude_patterns = ["_build", "examples", "gallery/**/*.ipynb", "**/*.codeobj.json"]
 suppress_warnings = ["config.cache"]  # functions among the settings
@@ -52,6 +51,7 @@ autodoc_member_order = "bysource"
 autosummary_generate = True
 numpydoc_show_class_members = False
 math_number_all = False
+linkcheck_ignore = [r"https?://", r"(\.\./)*app/"]  # elsewhere, and the static edition
 html_math_renderer = "mathml"
 
 sphinx_gallery_conf = {

@@ -1,4 +1,4 @@
-"""No source loads a pickle or code from a file or a visitor."""
+"""No source loads a pickle or code from a file or a visitor. Ruff's rules S look for further calls."""
 
 from __future__ import annotations
 
@@ -64,22 +64,21 @@ def test_no_source_loads_a_pickle_or_code():
     assert {path: names for path, names in found.items() if names} == BETWEEN_PROCESSES
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import pickle\npickle.load(f)",
-        "from pickle import loads",
-        "np.load(f, allow_pickle=True)",
-        "np.load(f, allow_pickle=flag)",
-        "joblib.load(f)",
-        "yaml.load(f)",
-        "torch.load(f)",
-        "eval(x)",
-        "subprocess.run(x, shell=True)",
-    ],
-)
-def test_search_finds_unsafe_calls(code):
-    assert suspects(code)
+UNSAFE = """
+import pickle; pickle.load(f)
+from pickle import loads
+np.load(f, allow_pickle=True)
+np.load(f, allow_pickle=flag)
+joblib.load(f)
+yaml.load(f)
+torch.load(f)
+eval(x)
+subprocess.run(x, shell=True)
+"""
+
+
+def test_search_finds_unsafe_calls():
+    assert all(suspects(line) for line in UNSAFE.split("\n") if line)
 
 
 def test_numpy_refuses_pickled_objects():

@@ -13,8 +13,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """
+from pathlib import Path
 import numpy as np
 import rff_engine as rff
+from rff_engine import bounds
+from rff_engine.experiments import datasets
+from rff_engine.figures import live
+from rff_engine.figures.displays import BoundCurveDisplay, SpectralWeightsDisplay
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 y = (X[:, 0] > 0).astype(int)
@@ -23,39 +28,17 @@ model = rff.PseudoPosteriorFeatures(prior, n_components=5, n_candidates=100, bet
 features: np.ndarray = model.fit(X, y).transform(X)
 bound: float | None = model.bound_
 omega = prior.sample_frequencies(50, 2, random_state=0)
-loss = rff.alignment_loss(X, y, omega, sample_weight=np.ones(40))
-Q = rff.pseudo_posterior(loss, beta=1.0, n=40)
-sums = rff.alignment_sums(X, y, omega) + rff.alignment_sums(X, y, omega)
-print(features.shape, bound, rff.kl_divergence(Q), sums.counts, model.set_params(beta=2.0).get_params())
-"""
-DRAWN = """
-from pathlib import Path
-import numpy as np
-import rff_engine as rff
-from rff_engine import bounds
-from rff_engine.experiments import datasets
-from rff_engine.figures import live
-from rff_engine.figures.displays import BoundCurveDisplay, SimilarityMapDisplay, SpectralWeightsDisplay
-
-X = np.random.default_rng(0).normal(size=(40, 2))
-y = (X[:, 0] > 0).astype(int)
+Q = rff.pseudo_posterior(rff.alignment_loss(X, y, omega, sample_weight=np.ones(40)), beta=1.0, n=40)
+print(features.shape, bound, rff.kl_divergence(Q), model.set_params(beta=2.0).get_params())
 similarity = rff.LandmarkSimilarity(n_landmarks=4, selection="random", random_state=0).fit(X, y)
-SimilarityMapDisplay.from_estimator(similarity, X, y, columns=(0, 1)).plot()
 weights: np.ndarray = SpectralWeightsDisplay.from_estimator(similarity).weights
-curve = BoundCurveDisplay.from_estimator(similarity, betas=[0.1, 1.0, 10.0])
-print(curve.betas.shape, curve.n_landmarks, weights.shape)
-model = rff.CertifiedClassifier(rff.RandomFourierFeatures(n_components=5), epsilon=0.05, random_state=0).fit(X, y)
-terms: list[str] = [f"{term.name}: {term.nats:.2f}" for term in model.certificate_]
-bound: float = model.risk_bound_
-held_out: float | None = model.test_set_bound_
-print(terms, bound, held_out, model.predict(X).shape, model.score(X, y), bounds.test_set(3, 40, 0.05))
-boosted = rff.LandmarkBoosting(n_estimators=5, random_state=0).fit(X, y)
-print(boosted.decision_function(X).shape, boosted.predict(X).shape)
+print(BoundCurveDisplay.from_estimator(similarity, betas=[0.1, 1.0, 10.0]).betas.shape, weights.shape)
+classifier = rff.CertifiedClassifier(rff.RandomFourierFeatures(n_components=5), epsilon=0.05).fit(X, y)
+terms: list[str] = [f"{term.name}: {term.nats:.2f}" for term in classifier.certificate_]
+print(terms, classifier.risk_bound_, classifier.predict(X).shape, bounds.test_set(3, 40, 0.05))
 split = datasets.published_split("breast")
-print(split.X_train.shape, split.y_train.mean(), rff.GaussianKernel().scaled_to(split.X_train))
-view = live.landmarks(X, y, n_landmarks=4, D=32)
-Path("landmarks.html").write_text(view.html(), encoding="utf-8")
-print(live.kernel(X, y, N=50).title)
+print(split.X_train.shape, rff.GaussianKernel().scaled_to(split.X_train))
+Path("landmarks.html").write_text(live.landmarks(X, y, n_landmarks=4, D=32).html(), encoding="utf-8")
 """
 
 pytestmark = pytest.mark.slow("starts the type checker")
@@ -70,23 +53,16 @@ def pyright(*arguments: str, **variables: str) -> str:
 
 
 @pytest.mark.second
-@pytest.mark.parametrize("program", [PROGRAM, DRAWN], ids=["core", "figures"])
-def test_a_program_of_a_user_is_clean_in_strict_mode(program, tmp_path):
+def test_a_program_of_a_user_is_clean_in_strict_mode(tmp_path):
     settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "extraPaths": [str(ROOT)]}
     settings |= {"stubPath": str(ROOT / "typings"), "reportMissingModuleSource": False}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     said = pyright("-p", str(tmp_path), "--pythonpath", sys.executable)
     assert "0 errors, 0 warnings" in said, said
-    (tmp_path / "program.py").write_text(program + "rff.GaussianKernel(sigma=[1.0])\nrff.misspelt\n", encoding="utf-8")
+    (tmp_path / "program.py").write_text(PROGRAM + "rff.GaussianKernel(sigma=[1.0])\nrff.misspelt\n", encoding="utf-8")
     said = pyright("-p", str(tmp_path), "--pythonpath", sys.executable)
     assert '"sigma"' in said and '"misspelt" is not a known attribute' in said, said
-
-
-@pytest.mark.parametrize("program", [PROGRAM, DRAWN], ids=["core", "figures"])
-def test_the_program_runs(program, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    exec(compile(program, "program.py", "exec"), {})
 
 
 @pytest.mark.more(after=1)

@@ -73,7 +73,7 @@ def _alt(fig: go.Figure) -> str:
 
 
 def write_script(app, error) -> None:
-    if error is None:
+    if error is None and app.builder.format == "html":
         (Path(app.outdir) / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
 
 
