@@ -19,24 +19,10 @@ SITE = Path(__file__).parents[2] / "build" / "docs"
 PAGES = (
     "index.html",
     "tutorial.html",
-    "how-to/index.html",
-    "how-to/choose-features.html",
-    "how-to/pipeline.html",
-    "gallery/index.html",
-    "gallery/02_landmarks.html",
-    "gallery/05_read_a_bound.html",
-    "reference/index.html",
-    "reference/generated/rff_engine.GaussianKernel.html",
-    "reference/generated/rff_engine.landmark_alignment_loss.html",
-    "_modules/rff_engine/kernels.html",
-    "foundations.html",
-    "coverage-of-sources.html",
-    "errata.html",
     "theory.html",
-    "performance.html",
-    "readme.html",
+    "gallery/02_landmarks.html",
+    "reference/generated/rff_engine.GaussianKernel.html",
     "search.html",
-    "genindex.html",
 )
 pytestmark = [pytest.mark.second, pytest.mark.slow("opens each page twice, and axe-core takes a second")]
 
@@ -98,13 +84,6 @@ CUT = """() => [...document.querySelectorAll('.bd-article :is(h1, h2, h3, p, .ma
     .filter(element => element.scrollWidth > element.clientWidth + 1
         || element.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
     .map(element => element.tagName + ' ' + element.textContent.trim().slice(0, 40))"""
-# A figure with more than an eighth of itself left empty below what is drawn.
-EMPTY = """() => [...document.querySelectorAll('.rff-figure .canvas')].map(canvas => {
-        const marks = [...canvas.querySelectorAll('.main-svg text, .main-svg .bg, .main-svg .nsewdrag')];
-        const lowest = Math.max(...marks.map(mark => mark.getBoundingClientRect().bottom));
-        const place = canvas.getBoundingClientRect();
-        return (place.bottom - lowest) / place.height;
-    }).filter(share => share > 0.2)"""
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
@@ -113,19 +92,10 @@ def test_a_page_fits_and_axe_finds_nothing_serious(opened, path, width, scheme):
     page = opened(path, width, scheme)
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
     overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert (page.evaluate(overflow), page.evaluate(CUT), page.evaluate(EMPTY)) == (0, [], [])
+    assert (page.evaluate(overflow), page.evaluate(CUT)) == (0, [])
     assert page.complaints == []
     page.evaluate(axe_core())
     assert page.evaluate(FINDINGS) == []
-
-
-def test_the_first_page_says_what_it_is_on_one_screen(opened):
-    page = opened("index.html", 1440, "light")
-    for part in ("h1", ".front pre", ".front .main-svg", ".ways li"):
-        boxes = [element.bounding_box() for element in page.locator(part).all()]
-        assert boxes and all(box["y"] >= 0 and box["y"] + box["height"] <= 900 for box in boxes if box), part
-    page.locator(".ways a").first.click()
-    page.wait_for_url("**/app/index.html")
 
 
 def test_axe_and_the_check_of_widths_find_planted_defects(opened):
@@ -137,21 +107,3 @@ def test_axe_and_the_check_of_widths_find_planted_defects(opened):
     page.evaluate(axe_core())
     assert {rule for rule, *_ in page.evaluate(FINDINGS)} == {"color-contrast", "button-name"}
     assert page.evaluate(CUT)
-
-
-def test_a_live_view_answers_within_the_page_and_takes_its_colours(opened):
-    page = opened("foundations.html", 1440, "light")
-    frame = page.frame_locator("iframe.rff-live.landmarks")
-    before = frame.locator("output.beta-value").inner_text()
-    frame.locator("input[name=beta]").evaluate(
-        "input => { input.value = input.max; input.dispatchEvent(new Event('input')); }"
-    )
-    wait_until(lambda: frame.locator("output.beta-value").inner_text() != before)
-    page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    ground = frame.locator("body")
-    wait_until(lambda: ground.evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(14, 17, 23)")
-
-
-def test_search_finds_a_function(opened):
-    page = opened("search.html?q=pseudo_posterior", 1440, "light")
-    page.get_by_role("link", name="pseudo_posterior", exact=False).first.wait_for()
