@@ -14,7 +14,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ._hollow import warn_if_hollow
-from ._signature import Signed
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_points,
@@ -86,7 +85,7 @@ def prior_sizes(n: int, fraction: float) -> tuple[int, int]:
     return n_prior, n_prior - round(_VALID_SHARE * n_prior)
 
 
-class CertifiedClassifier(Signed, ClassifierMixin, BaseEstimator):
+class CertifiedClassifier(ClassifierMixin, BaseEstimator):
     """Classifier that bounds its own risk (PAC-Bayes; Langford and Shawe-Taylor 2003).
 
     Weights w from N(v, I) on features of length 1, a constant among them, vote; the prediction is their majority,

@@ -22,7 +22,6 @@ from scipy.special import gammaincinv, gammaln, kv, kve, ndtri
 from sklearn import config_context
 from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, rbf_kernel
 
-from ._signature import Signed, parameters_of, unknown_parameter
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_numbers,
@@ -58,7 +57,7 @@ _FARTHEST = 1e4
 _LARGEST_LOG_DENSITY = 700.0
 
 
-class SpectralKernel(Signed, ABC):
+class SpectralKernel(ABC):
     """A kernel k(x - x') with k(0) = 1, given by the probability measure p of its frequencies.
 
     A width may be "scale": then `scaled_to`, which the estimators call in `fit`, takes it from the data. Attributes
@@ -85,9 +84,6 @@ class SpectralKernel(Signed, ABC):
     _width: ClassVar[str] = ""
     """Name of the parameter that may be "scale", empty if none may."""
 
-    def __init__(self) -> None:
-        """No parameters, unless a kernel has its own."""
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Arguments of the constructor by name, for scikit-learn's `clone` and searches.
 
@@ -100,7 +96,7 @@ class SpectralKernel(Signed, ABC):
         -------
         dict
         """
-        return {parameter.name: getattr(self, parameter.name) for parameter in parameters_of(type(self))}
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters in place; where a value is refused, none changes.
@@ -122,9 +118,10 @@ class SpectralKernel(Signed, ABC):
             If there is no such parameter, or a value is not allowed.
         """
         known = self.get_params(deep=False)
-        for name, value in params.items():
+        for name in params:
             if name not in known:
-                raise ValueError(unknown_parameter(type(self), name, value, self.get_params()))
+                allowed = ", ".join(map(repr, self.get_params()))
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it must be one of {allowed}.")
         vars(self).update(vars(type(self)(**known | params)))
         return self
 
