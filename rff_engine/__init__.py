@@ -5,7 +5,7 @@ kernel or per landmark (Letarte, Morvant and Germain, AISTATS 2019), and bounds 
 SciPy and scikit-learn; `rff_engine.figures` and `rff_engine.experiments` are imported where they are used.
 
 Finite input gives finite output or a ValueError of one sentence: numbers above 1e100 in size are refused, and a
-function with a lower limit documents it (tests/engine/test_any_finite_input.py).
+function with a lower limit documents it (tests/engine/test_every_call.py).
 
 `alignment_loss`, `landmark_alignment_loss`, `pseudo_posterior`, `kl_divergence`, `phases`, `fourier_features`,
 `random_phase_features` and `landmark_similarity` also take PyTorch tensors and arrays of any library of the array API
