@@ -638,6 +638,7 @@ def move_3(before, after):
     assert drawn.last_error > 2.5 * centroids.last_error  # several times
 
 
+@pytest.mark.slow
 def test_claims_of_presets_hold():
     def at(page: str, preset: str, **changed) -> SimpleNamespace:
         named = {one.name: one.settings for one in (*presets.LANDMARK_PRESETS, *presets.ADAPTIVE_PRESETS)}

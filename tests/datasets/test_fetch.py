@@ -191,7 +191,7 @@ def test_damaged_copy_outside_the_cache_is_reported(offer, server, cache, capsys
     assert not server.requests
 
 
-@pytest.mark.parametrize("name", ["breast", "adult", "mnist49", "wine"])
+@pytest.mark.parametrize("name", ["breast", "adult", pytest.param("mnist49", marks=pytest.mark.slow), "wine"])
 def test_bundled_sets_need_no_network(name, cache, capsys):
     code, out, _ = run(capsys, "fetch", name)
     assert code == 0 and ("already there" in out or "nothing to fetch" in out)

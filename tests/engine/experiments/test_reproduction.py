@@ -385,6 +385,7 @@ def test_curves_show_draws_and_training_errors():
     assert list(training.y) == [15.0]
 
 
+@pytest.mark.slow
 def test_figure_has_curves_of_paper_and_reruns():
     found = letarte.figure("figure6", PUBLISHED + RANDOM)
     figure = reruns.curves_beside_paper(found, "breast", "share", ties=True)

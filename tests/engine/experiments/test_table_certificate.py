@@ -95,6 +95,7 @@ def test_the_default_is_a_vote_on_scaled_columns(table):
     assert certificate.certify_table(str(file), "target", None, 0.05, 0)["risk_bound"] < 0.3
 
 
+@pytest.mark.slow
 def test_a_page_as_it_was_written_is_verified_with_its_table(table, page, capsys):
     assert main(["certify", "--verify", str(page)]) == 0
     assert main(["certify", "--verify", str(page), "--table", str(table)]) == 0
@@ -114,6 +115,7 @@ def test_a_changed_digit_is_refused_wherever_it_stands(page, capsys):
         assert capsys.readouterr().err.startswith(f"--verify is {str(changed)!r}, which ")
 
 
+@pytest.mark.slow
 def test_a_number_that_is_changed_everywhere_is_refused(table, page, capsys):
     record = certificate.verify(str(page))
     forged = page.with_name("forged.html")
@@ -156,6 +158,7 @@ def test_blocks_need_no_classifier_of_ones_own(table, capsys):
     assert "ridge regression of the labels on 200 random Fourier features" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_one_block_is_one_classifier(table):
     record = certificate.certify_table(str(table), "target", BAYES, 0.05, 0, blocks=1)
     assert len(record["rows of each block"]) == 1 and "random one" not in certificate.sentence(record)
