@@ -16,7 +16,7 @@ if (
 from .dataset import Dataset
 from .papers.catalogue import DatasetInfo, describe, names
 from .papers.download import FetchError, fetch
-from .papers.files import DataNotFoundError, available, cache_folder, program, search_folders, status
+from .papers.files import DataNotFoundError, available, cache_folder, found_files, program, search_folders, status
 from .papers.loaders import load
 from .papers.splits import Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
 from .points import given_points, noisy_copies
@@ -40,6 +40,7 @@ __all__ = [
     "cache_folder",
     "describe",
     "fetch",
+    "found_files",
     "given_points",
     "load",
     "make_toy",

@@ -13,6 +13,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rff_engine.experiments.reports import reproduction
 from rff_engine.experiments.running.store import Store
@@ -42,9 +43,15 @@ def bundle(source: Path, target: Path = reproduction.SHIPPED) -> list[str]:
         finished = {info.id for info in store.runs() if info.finished}
     with Store(target, read_only=True) as store:
         copied = sorted(needed & finished - {info.id for info in store.runs()})
-    partial = target.with_suffix(".partial")
-    shutil.copyfile(target, partial)
-    with closing(sqlite3.connect(partial)) as file:
+    with TemporaryDirectory(dir=target.parent) as folder:
+        partial = Path(shutil.copyfile(target, Path(folder) / target.name))
+        _copy(source, copied, partial)
+        os.replace(partial, target)
+    return copied
+
+
+def _copy(source: Path, copied: list[str], target: Path) -> None:
+    with closing(sqlite3.connect(target)) as file:
         file.execute("ATTACH ? AS other", (str(source),))
         for run in copied:
             for statement in _COPY:
@@ -55,8 +62,6 @@ def bundle(source: Path, target: Path = reproduction.SHIPPED) -> list[str]:
         file.execute("DETACH other")
         file.execute("PRAGMA journal_mode = DELETE")
         file.execute("VACUUM")
-    os.replace(partial, target)
-    return copied
 
 
 def main() -> None:

@@ -79,6 +79,11 @@ def find(raw: RawFile) -> Path | None:
     return next((path for path in candidates if os.path.isfile(path)), None)
 
 
+def found_files(name: str) -> list[Path]:
+    """The files of a data set that are here, but for those that scikit-learn bundles."""
+    return [path for raw in describe(name).files if (path := find(raw)) is not None]
+
+
 def status(name: str) -> str:
     """Where a data set is, without opening a file.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
@@ -14,19 +16,25 @@ FIRST_SECONDS, MORE_SECONDS = 2.0, 10.0
 
 
 class Output:
-    """Output of a command: a file, standard output or none. A file that cannot be written is refused at once."""
+    """Output of a command: a file, standard output or none.
 
-    def __init__(self, name: str | None):
+    A file that cannot be written, or that is one of `inputs`, is refused at once.
+    """
+
+    def __init__(self, name: str | None, option: str = "--output", inputs: Iterable[str | Path] = ()):
         self._name, self._path = name, None if name in (None, "-") else Path(name)
         if self._path is None:
             return
         folder = self._path.parent
         if not folder.is_dir():
-            raise ValueError(f"--output is {name!r}; there is no folder {folder}.")
+            raise ValueError(f"{option} is {name!r}; there is no folder {folder}.")
         if self._path.is_dir():
-            raise ValueError(f"--output is {name!r}; that is a folder.")
+            raise ValueError(f"{option} is {name!r}; that is a folder.")
         if not os.access(folder, os.W_OK):
-            raise ValueError(f"--output is {name!r}; one may not write in the folder {folder}.")
+            raise ValueError(f"{option} is {name!r}; one may not write in the folder {folder}.")
+        for given in inputs:
+            if same_file(self._path, given):
+                raise ValueError(f"{option} is {name!r}; that is the input {str(given)!r}; another file is needed.")
 
     def write(self, text: str) -> None:
         if self._name == "-":
@@ -34,9 +42,18 @@ class Output:
         elif self._path and self._path.exists() and not self._path.is_file():
             self._path.write_text(text, encoding="utf-8")  # a device or a pipe is not replaced
         elif self._path:
-            partial = self._path.with_name(self._path.name + ".partial")
-            partial.write_text(text, encoding="utf-8")
-            os.replace(partial, self._path)
+            # A new folder has nothing that could be overwritten, and no link that could be followed.
+            with tempfile.TemporaryDirectory(prefix=".rff-", dir=self._path.parent) as folder:
+                partial = Path(folder) / self._path.name
+                partial.write_text(text, encoding="utf-8", newline="")
+                os.replace(partial, self._path)
+
+
+def same_file(one: str | Path, other: str | Path) -> bool:
+    """Whether two paths name one file, through links as well; neither has to exist."""
+    if os.path.exists(one) and os.path.exists(other):
+        return os.path.samefile(one, other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 class Progress:

@@ -273,7 +273,7 @@ def _add_certify(parser) -> None:
     parser.add_argument("--html", metavar="FILE", help="of --table: write the certificate there, as one page")
     words = "of --table: say how many rows certify this risk (default: halfway from the error to its bound)"
     parser.add_argument("--aim", type=_PROBABILITY, metavar="RISK", help=words)
-    words = "check a page of --html; with its --table all is computed again"
+    words = "check a page of --html, of which all is computed again from its --table"
     parser.add_argument("--verify", metavar="FILE", help=words)
     parser.add_argument("--method", choices=METHODS, help="of the features (default pbrff)")
     words = "frequencies, landmarks or rounds (default 200, or as many landmarks as there are rows to take)"

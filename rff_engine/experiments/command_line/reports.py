@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 from textwrap import fill
 
 import pandas as pd
@@ -14,12 +15,14 @@ from ..running.runner import COLUMNS
 from ..running.store import Store
 from .output import Output, Progress
 from .parser import title
-from .runs import compute, open_store
+from .runs import compute, inputs_of, open_store, store_of
 
 
 def report(options: Namespace) -> int:
     """Print mean errors, all rows, or a page with figures."""
-    output = Output(options.output or "-")
+    of_csv = options.rows is not None and options.rows.endswith(".csv")
+    inputs = [options.rows] if of_csv else inputs_of(_source(options, bundled=options.rows is None))
+    output = Output(options.output or "-", inputs=inputs)
     with Progress("writing the report"):
         text = _report_text(options)
     output.write(text)
@@ -71,7 +74,6 @@ def _html(options: Namespace) -> str:
 
 def reproduce(options: Namespace) -> int:
     """Print the numbers of a table or figure next to their reruns, which `--recompute` computes."""
-    output = Output(options.output)
     known = reproduction.datasets_of(options.target)
     names = tuple(dict.fromkeys(options.datasets or known))
     for name in names:
@@ -80,6 +82,7 @@ def reproduce(options: Namespace) -> int:
     for given in ("split", "jobs", "scheduler"):
         if not options.recompute and getattr(options, given):
             raise ValueError(f"--{given} is for rows that are computed; give --recompute as well.")
+    output = Output(options.output, inputs=inputs_of(_source(options, not options.recompute), names))
     scaled = names if options.scaling == "standard" else ()
     with _reruns(options) as store:
         for spec in reproduction.specs(options.target, names, scaled) if options.recompute else ():
@@ -101,6 +104,11 @@ def _reruns(options: Namespace) -> Store:
     if options.recompute or options.store is not None:
         return open_store(options, only_read=not options.recompute)
     return Store(reproduction.SHIPPED, read_only=True)
+
+
+def _source(options: Namespace, bundled: bool) -> str | Path:
+    """The store that is read: with `bundled` the one that comes with the package, unless another is asked for."""
+    return reproduction.SHIPPED if bundled and options.store is None else store_of(options)
 
 
 def _print_comparison(comparison: pd.DataFrame, options: Namespace) -> None:

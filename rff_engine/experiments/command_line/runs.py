@@ -5,16 +5,21 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Iterable
 from contextlib import closing
+from itertools import product
+from pathlib import Path
 
+from .. import datasets
 from ..reports.reproduction import SHIPPED
 from ..reports.tables import to_csv
 from ..running.interrupts import Interrupts
 from ..running.recomputation import draw_rows, recompute as recomputed_rows
 from ..running.runner import run_stored
+from ..running.schema import files_of
 from ..running.store import Store, StoreError, default_store
 from ..studies.protocols import PROTOCOLS, RunSpec
-from .output import Output, Progress, duration
+from .output import Output, Progress, duration, same_file
 
 
 def run(options: Namespace) -> int:
@@ -23,16 +28,17 @@ def run(options: Namespace) -> int:
     changes |= {} if options.scaling is None else {"scaling": options.scaling}
     protocol = PROTOCOLS[options.protocol].preset(options.preset, **changes)
     spec = RunSpec(protocol, options.dataset, options.split, options.repeats, options.seed)
-    output = Output(options.output)
+    output = Output(options.output, inputs=inputs_of(store_of(options), [spec.dataset]))
     with open_store(options) as store:
         return _run_and_write(store, spec, output, options)
 
 
 def resume(options: Namespace) -> int:
     """Resume a run that was stopped."""
-    output = Output(options.output)
     with open_store(options) as store:
-        return _run_and_write(store, store.run(options.run), output, options)
+        spec = store.run(options.run)
+        output = Output(options.output, inputs=inputs_of(store_of(options), [spec.dataset]))
+        return _run_and_write(store, spec, output, options)
 
 
 def _run_and_write(store: Store, spec: RunSpec, output: Output, options: Namespace) -> int:
@@ -63,6 +69,9 @@ def compute(store: Store, spec: RunSpec, options: Namespace) -> int:
 def recompute(options: Namespace) -> int:
     """Recompute rows of the given store, or of the reruns of the papers, and compare; 1 if some differ."""
     given = SHIPPED if options.store is None else options.store
+    into = files_of(options.into or "sqlite://")
+    if any(same_file(one, other) for one, other in product(into, files_of(given))):
+        raise StoreError(f"--into is {options.into!r}; that is the store that is read; another is needed.")
     with (
         Store(given, read_only=True if options.store is None else None) as store,
         _store_into(options) as target,
@@ -93,7 +102,17 @@ def _store_into(options: Namespace) -> Store:
 
 def open_store(options: Namespace, only_read: bool = False) -> Store:
     """The store of a command; one that is only read may be a copy that cannot be written."""
-    return Store(default_store() if options.store is None else options.store, read_only=None if only_read else False)
+    return Store(store_of(options), read_only=None if only_read else False)
+
+
+def store_of(options: Namespace) -> str:
+    """File or URL of the store of a command."""
+    return default_store() if options.store is None else options.store
+
+
+def inputs_of(store: str | Path, names: Iterable[str] = ()) -> list[Path]:
+    """The files that a command reads: those of a store and of data sets."""
+    return [*files_of(store), *(file for name in names for file in datasets.found_files(name))]
 
 
 def runs(options: Namespace) -> int:

@@ -7,8 +7,12 @@ import math
 import platform
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from hashlib import sha256
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +20,28 @@ import numpy
 import pandas as pd
 import scipy
 import sklearn
-from sklearn.base import is_classifier
+from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.discovery import all_estimators
 
 import rff_engine
-from rff_engine import CertifiedClassifier, RandomFourierFeatures, bounds
+from rff_engine import CertifiedClassifier, RandomFourierFeatures
 
-from ..._validation import LARGEST
+from ..._validation import LARGEST, shown
 from ...figures.document import Document
 from .. import datasets as sets
 
 _OWN = "a vote on 200 random Fourier features of scaled columns"
 _OWN_OF_BLOCKS = "ridge regression of the labels on 200 random Fourier features of scaled columns"
 _N_COMPONENTS = 200
-_VERSIONS = {"python": platform.python_version()} | {
-    module.__name__: module.__version__ for module in (rff_engine, numpy, scipy, sklearn)
+_VERSIONS = {"python": platform.python_version().partition("+")[0]} | {
+    module.__name__: module.__version__.partition("+")[0] for module in (rff_engine, numpy, scipy, sklearn)
 }
-_RECORD = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
+_VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){0,3}((a|b|rc)[0-9]{1,4})?(\.post[0-9]{1,4})?(\.dev[0-9]{1,8})?")
+_GIVEN = {"target": str, "classifier": str, "epsilon": float, "seed": int, "blocks": int, "versions": dict}
+"""What a page is asked for; all else in it has to follow"""
 
 
 def certify_table(
@@ -51,8 +58,8 @@ def certify_table(
     target : str
         The column to predict.
     classifier : str or None
-        Import path of a classifier that needs no arguments; None stands for a vote on random Fourier features, or for
-        ridge regression on them in blocks.
+        Import path of a classifier's class that needs no arguments; None stands for a vote on random Fourier features,
+        or for ridge regression on them in blocks.
     blocks : int or None
         Of progressive validation; None leaves the rows of the bound out of what is learned.
 
@@ -71,7 +78,7 @@ def certify_table(
     columns = sets.suggest_columns(table, target)
     as_they_are = sets.Limits(unscaled=LARGEST)  # the classifier scales, or has no need to
     dataset = sets.prepare(table, target, columns, "none", "drop", "classification", as_they_are)
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, _one_sentence(classifier):
         warnings.simplefilter("always", UserWarning)
         model = _model(classifier, epsilon, seed, blocks).fit(dataset.X, dataset.y)
     of_blocks = {} if blocks is None else {"blocks": blocks, "rows of each block": model.block_sizes_.tolist()}
@@ -111,17 +118,50 @@ def _model(classifier: str | None, epsilon: float, seed: int, blocks: int | None
         if blocks is None:
             return model.set_params(features=make_pipeline(*maps))
         return model.set_params(estimator=make_pipeline(*maps, RidgeClassifier()))
+    return model.set_params(estimator=_made(classifier))
+
+
+def _made(classifier: str) -> Any:
+    """A classifier of the class that the caller names, which is called only if it is one."""
     module, _, name = classifier.rpartition(".")
     try:
-        made = getattr(import_module(module), name)()
+        kind = known_classifiers().get(classifier) or getattr(import_module(module), name)
+        made = kind() if isinstance(kind, type) and hasattr(kind, "__sklearn_tags__") else None
     except (ImportError, AttributeError, TypeError, ValueError):
         made = None
-    if not hasattr(made, "__sklearn_tags__") or not is_classifier(made):
+    if made is None or not is_classifier(made):
         raise ValueError(
-            f"--classifier is {classifier!r}; the import path of a classifier that needs no arguments is needed, such "
-            "as sklearn.ensemble.RandomForestClassifier."
+            f"--classifier is {classifier!r}; the import path of a classifier's class that needs no arguments is "
+            "needed, such as sklearn.ensemble.RandomForestClassifier."
         )
-    return model.set_params(estimator=made)
+    return made
+
+
+@cache
+def known_classifiers() -> dict[str, type]:
+    """The classes that a page may name, by import path: the classifiers of scikit-learn and of this engine."""
+    named = all_estimators(type_filter="classifier")
+    public = {
+        ".".join([*takewhile(lambda part: part[0] != "_", kind.__module__.split(".")), name]): kind
+        for name, kind in named
+    }
+    own = {f"rff_engine.{name}": getattr(rff_engine, name) for name in rff_engine.__all__}
+    return public | {
+        path: kind for path, kind in own.items() if isinstance(kind, type) and issubclass(kind, ClassifierMixin)
+    }
+
+
+@contextmanager
+def _one_sentence(classifier: str | None) -> Iterator[None]:
+    """What goes wrong in a classifier that was named is its own fault, and no end of the program."""
+    try:
+        yield
+    except (ValueError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        if classifier is None:
+            raise
+        raise ValueError(f"--classifier is {classifier!r}, which fails on this table: {shown(error)}.") from None
 
 
 def sentence(record: dict[str, Any]) -> str:
@@ -161,36 +201,53 @@ def page(record: dict[str, Any]) -> str:
     return document.html()
 
 
-def verify(file: str) -> dict[str, Any]:
-    """The record of a page, whose every character it gives and whose bound follows from its numbers.
+def verify(file: str, table: str, classifier: str | None = None) -> dict[str, Any]:
+    """The record of a page, every character of which is what the table gives.
+
+    A page comes from anywhere. It names a column of the table and one of `known_classifiers`, and nothing of it is
+    believed but the versions, of which only the form can be checked.
+
+    Parameters
+    ----------
+    file, table : str
+        The page, and its table with the name that it had.
+    classifier : str, optional
+        Import path of the caller's own class, which the page has to name as well.
 
     Raises
     ------
     ValueError
-        If it is no such page, or a character differs.
+        If it is no such page, names another class, or a character differs.
     """
-    text = _read(file, "--verify").decode("utf-8", "replace")
-    match = _RECORD.search(text)
+    data = _read(file, "--verify")
+    record = _asked(data, file)
+    named = record["classifier"]
+    if classifier is None and named not in (_OWN, _OWN_OF_BLOCKS) and named not in known_classifiers():
+        raise ValueError(
+            f"--verify is {file!r}, which names {shown(named)}, no classifier of scikit-learn or rff_engine; if it is "
+            "one of your own, give it as --classifier."
+        )
+    classifier = classifier or (named if named in known_classifiers() else None)
+    again = certify_table(table, record["target"], classifier, record["epsilon"], record["seed"], record.get("blocks"))
+    again["versions"] = record["versions"]
+    if page(again).encode() != data:
+        differing = [key for key in again if key not in record or record[key] != again[key]]
+        what = differing[0] if differing else "text"
+        raise ValueError(f"--verify is {file!r}, which was changed: --table {table!r} gives another {what}.")
+    return again
+
+
+def _asked(data: bytes, file: str) -> dict[str, Any]:
+    """The record in a page, of which the entries of `_GIVEN` have their form."""
     try:
-        record = json.loads(match[1]) if match else {}
-        same = page(record) == text and _follows(record)
-    except (KeyError, TypeError, ValueError, IndexError):
-        raise ValueError(f"--verify is {file!r}, which holds no certificate that `certify --html` wrote.") from None
-    if not same:
-        raise ValueError(f"--verify is {file!r}, which was changed: its text, terms and bound do not agree.")
+        record = json.loads(data.decode().partition('<script type="application/json">')[2].partition("</script>")[0])
+        given = {name: record[name] for name in _GIVEN if name != "blocks"} | {"blocks": record.get("blocks", 1)}
+        right = {name: type(value) for name, value in given.items()} == _GIVEN
+        right = right and 0 < given["epsilon"] < 1 and given["seed"] >= 0 and given["blocks"] >= 1
+        right = right and list(given["versions"]) == list(_VERSIONS)
+        right = right and all(map(_VERSION.fullmatch, given["versions"].values()))
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        right = False
+    if not right:
+        raise ValueError(f"--verify is {file!r}, which holds no certificate that `certify --html` wrote.")
     return record
-
-
-def _follows(record: dict[str, Any]) -> bool:
-    """Whether the terms add up to the bound, and errors on the rows give it."""
-    terms, bound, n = record["terms"], record["risk_bound"], record["rows of the bound"]
-    right = math.isclose(sum(risk for _, _, risk in terms), bound, rel_tol=1e-9)
-    if record["arm"] == "test set":
-        epsilon = math.exp(-sum(nats for _, nats, _ in terms))
-        right &= math.isclose(bounds.test_set(round(n * terms[0][2]), n, epsilon), bound, rel_tol=1e-9)
-    if record["arm"] == "progressive":
-        right &= sum(record["rows of each block"]) == n and bound >= terms[0][2]
-        right &= math.isclose(record["errors on them"] / n, terms[0][2], rel_tol=1e-9)
-    if record["arm"] != "posterior":
-        right &= math.isclose(terms[1][1], -math.log(record["epsilon"]), rel_tol=1e-9)
-    return right

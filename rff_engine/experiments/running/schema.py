@@ -21,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
@@ -137,11 +138,9 @@ class Database:
 
     def __init__(self, url: str | Path, read_only: bool | None = False):
         self._url = _parsed(url)
-        self._path = None
-        if self._url.get_backend_name() == "sqlite" and self._url.database not in (None, "", ":memory:"):
-            self._path = Path(self._url.database)
-            if read_only and not self._path.is_file():
-                raise StoreError(f"There is no store at {self._path}.")
+        self._path = next(iter(files_of(url)), None)
+        if read_only and self._path is not None and not self._path.is_file():
+            raise StoreError(f"There is no store at {self._path}.")
         self._read_only = _cannot_be_written(self._path) if read_only is None else read_only
         self._copies = ExitStack()
         with self._translate_errors():
@@ -339,6 +338,17 @@ def _parsed(url: str | Path) -> sa.URL:
             f"store is {text!r}; it must be a file, or a URL such as sqlite:///results.sqlite or postgresql://host/name."
         ) from None
     return parsed
+
+
+def files_of(url: str | Path) -> tuple[Path, ...]:
+    """The SQLite file of a store, its log and the index of that; none of another database."""
+    parsed = _parsed(url)
+    name = parsed.database or ":memory:"
+    if "uri" in parsed.query:  # a file: URI in the place of the path
+        name = unquote(urlsplit(name).path)
+    if parsed.get_backend_name() != "sqlite" or name == ":memory:":
+        return ()
+    return tuple(Path(f"{name}{ending}") for ending in ("", "-wal", "-shm"))
 
 
 def _no_driver(name: str, error: ImportError) -> str:

@@ -140,6 +140,8 @@ def with_certificate(results, view, certify) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] and Path(sys.argv[1]).exists() and Path(sys.argv[1]).samefile(file):
+        sys.exit(f"{sys.argv[1]} is the table itself; another file is needed for the numbers.")
     if reading is None:
         table = datasets.read_table(Path(file).read_bytes(), file, choices=choices)
     else:
