@@ -18,7 +18,12 @@ _TARGETS = (
     *("price", "medv", "mpg", "sales", "salary", "wage", "score", "yield", "tip", "purchase", "category", "group"),
 )
 """Names of targets, the surest first"""
-_SURE_NAMES, _SURE_WORDS = 13, ("target", "class", "label", "outcome", "diagnosis", "species", "survived", "churn")
+_SURE_NAMES, _SURE_WORDS = (
+    13,
+    ("target", "class", "label", "outcome", "diagnosis", "species", "survived", "churn", "risk"),
+)
+_MEASURES = frozenset({"value", "price", "cost", "rate"})
+"""Words of long names, such as median_house_value, of what is predicted"""
 _IDS = frozenset({"id", "ids", "index", "idx", "key", "uid", "uuid", "rowid", "number", "no", "nr", "num", "code"})
 _IDS |= {"rownames", "rowname", "row", "identifier", "obs"}
 _TIMES = frozenset({"t", "time", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "step", "date"})
@@ -182,12 +187,26 @@ def _target_score(table: Table, place: int, seen: _Seen) -> float:
     by_name = _by_name(table, place, seen.usable)
     if factor and by_name < _LIKELY:  # a type or a group
         by_name = 0.0
+    if place == seen.usable[0] and 0 < by_name < _LIKELY and column.kind == "text" and table.names[0] != "rownames":
+        by_place = 0.0  # a status or a type is as often given
+    elif _alone(table, place, seen):
+        by_place += 1.0
     score = by_name + own_texts + 0.5 * (column.n_values == 2 and not factor)
     score -= 3.0 * (bool(words(column.name) & _GIVEN) and score < _SURE)
     return score + by_place
 
 
 _SURE, _LIKELY = 20.0, 10.0
+
+
+def _alone(table: Table, place: int, seen: _Seen) -> bool:
+    """Whether a first column has the only texts of a table of numbers, few and each several times, as of classes."""
+    column = table.columns[place]
+    texts = [other for other in seen.usable if table.columns[other].kind == "text"]
+    if texts != [place] or place != seen.usable[0] or len(seen.usable) < 4 or column.name == "column 1":
+        return False
+    counts = np.unique(column.values[~column.missing], return_counts=True)[1]
+    return bool(len(counts) <= Limits().classes and counts.min() > 1)
 
 
 def _by_name(table: Table, place: int, usable: list[int]) -> float:
@@ -198,9 +217,12 @@ def _by_name(table: Table, place: int, usable: list[int]) -> float:
     if name in _TARGETS:
         at = _TARGETS.index(name)
         return _SURE - at / 10 if at < _SURE_NAMES else 6.0 - at / 100
+    own = words(table.columns[place].name)
     if name == "income" and table.columns[place].kind == "text":
         return 6.0
-    return 4.0 if words(table.columns[place].name) & set(_SURE_WORDS) else 0.0
+    if own & set(_SURE_WORDS):
+        return 4.0
+    return 3.6 if len(own) > 2 and own & _MEASURES and table.columns[place].kind == "number" else 0.0
 
 
 def _by_place(table: Table, place: int, usable: list[int]) -> float:

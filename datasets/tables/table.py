@@ -7,26 +7,19 @@ objects of a type that the file chooses.
 from __future__ import annotations
 
 import unicodedata
-from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-
-from .dates import ORDERS, dates_among, days_of, days_without_marks
-from .missing import MISSING, present_among
-from .numerals import PLAIN, Style, numbers_among, parse as parse_number, parse_all
 
 Kind = Literal["number", "date", "text", "empty"]
 
 _NAME_CHARACTERS, _QUOTED_CHARACTERS = 80, 40
 _MOST_NAMED = 8  # columns, in a message
 _UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them marks of writing direction
-
-NOT_BY_PANDAS = "pandas has no reader of this format that reads the same"
 
 Choices = Mapping[str, str]
 """Answers to the questions of guesses, by their keys"""
@@ -205,12 +198,13 @@ class Guess:
     """What was guessed in reading a file, and how to take it back."""
 
     key: str
-    """Name of the question: "separator", "encoding", "names", "lines above", "sheet", "missing marks", "numbers in
-    column 2", "dates in column 2" or "kind of column 2"; the last is answered for columns without this guess too"""
+    """Name of the question: "separator", "encoding", "sheet", "begins at line", "names at line", "ends at line",
+    "decimal mark", "order of dates" or "missing marks"; "kind of column 2" is answered for any
+    column without a guess"""
     taken: str
     """The answer taken"""
     others: tuple[str, ...]
-    """Other answers; `choices` of the readers take one under the key"""
+    """Other answers; `choices` of the readers take one under the key, and for lines any number"""
     note: str = ""
     """A sentence on the answer and why it was taken; empty if nothing is unusual"""
 
@@ -231,8 +225,6 @@ class Table:
         Name of the target column, if the format defines one.
     guesses : tuple of Guess
         What was guessed, which `choices` take back.
-    by_pandas : mapping or str
-        Arguments with which `pandas.read_csv` reads the same, or why there are none.
     """
 
     columns: tuple[Column, ...]
@@ -240,7 +232,6 @@ class Table:
     notes: tuple[str, ...] = ()
     target: str | None = None
     guesses: tuple[Guess, ...] = ()
-    by_pandas: Mapping[str, Any] | str = NOT_BY_PANDAS
 
     @property
     def n_rows(self) -> int:
@@ -257,108 +248,3 @@ class Table:
                 return column
         known = ", ".join(map(quoted, self.names[:_MOST_NAMED])) + ", ..." * (len(self.names) > _MOST_NAMED)
         raise UploadError(f"There is no column {quoted(str(name))} in the table, which has {known}.")
-
-
-class CellColumn:
-    """The cells of a column during reading; each distinct text is stored once."""
-
-    def __init__(self, marks: frozenset[str] = MISSING):
-        self._codes, self._known, self._marks = array("i"), {}, marks
-        self._strays: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, column: Column) -> CellColumn:
-        """The numbers or dates of a column as texts."""
-        cells = cls(frozenset({""}))
-        cells.extend([column.written(row) for row in range(len(column.values))])
-        return cells
-
-    def extend(self, cells: Iterable[str]) -> None:
-        known = self._known
-        self._codes.extend([known.setdefault(cell, len(known)) for cell in cells])
-
-    def prepend(self, cell: str) -> None:
-        """Put a cell above the others."""
-        texts = [cell, *(text for text in self._known if text != cell)]
-        places = {text: place for place, text in enumerate(texts)}
-        new = np.array([places[text] for text in self._known], dtype=np.intc)
-        codes = new[np.frombuffer(self._codes, dtype=np.intc)] if new.size else new
-        self._codes, self._known = array("i", [0, *codes.tolist()]), places
-
-    @property
-    def n_rows(self) -> int:
-        return len(self._codes)
-
-    def texts(self) -> list[str]:
-        """The distinct texts that are not missing."""
-        texts = [text.strip() for text in self._known]
-        return [text for text, there in zip(texts, self._present(texts), strict=True) if there]
-
-    def marks(self) -> set[str]:
-        """The distinct texts that stand for a missing value."""
-        texts = [text.strip() for text in self._known]
-        present = present_among(texts, self._marks)
-        return {text for text, there in zip(texts, present, strict=True) if text and not there}
-
-    def keep(self, kind: str | None) -> None:
-        """Let texts that are no number, or no date, count as missing; of other kinds none."""
-        self._strays = frozenset()
-        among = {"number": numbers_among, "date": dates_among}.get(kind or "")
-        if among:
-            texts = self.texts()
-            self._strays = frozenset(texts).difference(among(texts))
-
-    def _present(self, texts: Sequence[str]) -> list[bool]:
-        """Which texts stand for a value."""
-        present = present_among(texts, self._marks)
-        return [there and text not in self._strays for text, there in zip(texts, present, strict=True)]
-
-    def split(self, mask: np.ndarray) -> tuple[set[str], set[str]]:
-        """The distinct cells, unchanged, of the rows in a mask, and of the others."""
-        texts = list(self._known)
-        codes = np.frombuffer(self._codes, dtype=np.intc)
-        inside, outside = ({texts[code] for code in np.unique(codes[rows])} for rows in (mask, ~mask))
-        return inside, outside
-
-    def to_column(self, name: str, way: Style | str = PLAIN) -> Column:
-        """The column: numbers written in a way if all cells are, else dates if all are dates, else text.
-
-        Other ways are "text", "text or date", "dates" for dates such as 20200131, and orders of `dates.ORDERS`.
-        """
-        codes = np.frombuffer(self._codes, dtype=np.intc)
-        texts = [text.strip() for text in self._known]
-        present = np.array(self._present(texts), dtype=bool)
-        if not present.any():
-            return Column(name, "empty", np.full(len(codes), np.nan))
-        shown = [text for text, there in zip(texts, present, strict=True) if there]
-        kind: Kind = "date"
-        numbers = None
-        if isinstance(way, Style):
-            numbers = parse_all(shown, way)
-            kind = "date" if numbers is None else "number"
-        if numbers is None and way != "text":
-            order = way if isinstance(way, str) and way in ORDERS else None
-            numbers = days_without_marks(shown) if way == "dates" else days_of(shown, order)
-        if numbers is None:
-            return _text_column(name, codes, texts, present)
-        values = np.full(len(texts), np.nan)
-        values[present] = numbers
-        return Column.of_numbers(name, values[codes], kind)
-
-
-def _text_column(name, codes, texts, present) -> Column:
-    """A text column; cells that differ only in surrounding blanks have the same value."""
-    known: dict[str, int] = {}
-    new = np.array(
-        [known.setdefault(text, len(known)) if there else -1 for text, there in zip(texts, present, strict=True)],
-        dtype=np.int32,
-    )
-    values = new[codes]
-    note = ""
-    numbers = [there and parse_number(text) is not None for text, there in zip(texts, present, strict=True)]
-    n_present = int((values >= 0).sum())
-    n_numbers = int(np.array(numbers)[codes].sum())
-    if n_numbers < n_present <= 2 * n_numbers:
-        stray = next(text for text, there, number in zip(texts, present, numbers, strict=True) if there and not number)
-        note = f"{n_numbers} of {n_present} values are numbers, but {quoted(stray)} is not: all are read as text."
-    return Column(name, "text", values, tuple(known), note)

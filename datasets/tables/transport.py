@@ -28,7 +28,6 @@ def encode_table(table: Table) -> bytes:
         "format": table.format,
         "notes": table.notes,
         "target": table.target,
-        "by_pandas": table.by_pandas,
         "guesses": [[guess.key, guess.taken, guess.others, guess.note] for guess in table.guesses],
     }
     archive = io.BytesIO()
@@ -98,4 +97,4 @@ def _table(content: dict, arrays) -> Table:
         columns.append(Column(name, kind, next(codes if kind == "text" else numbers), categories, note))
     guesses = tuple(Guess(key, taken, tuple(others), note) for key, taken, others, note in content["guesses"])
     notes = tuple(content["notes"])
-    return Table(tuple(columns), content["format"], notes, content["target"], guesses, content["by_pandas"])
+    return Table(tuple(columns), content["format"], notes, content["target"], guesses)

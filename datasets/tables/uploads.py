@@ -57,7 +57,9 @@ def read_table(
     name : str
         File name; only its ending counts.
     choices : mapping of str to str, optional
-        Answers that replace guesses: by `key`, one of the `others` of a `Guess` of the table.
+        Answers that replace guesses: by `key`, one of the `others` of a `Guess` of the table; "begins at line",
+        "names at line" and "ends at line" take the number of a line, the second also "none"; "kind of column 2" takes
+        "number", "date" or "text".
 
     Raises
     ------

@@ -19,8 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 import datasets
 from datasets.tables import readers
-from datasets.tables.frames import kinds_of
-from datasets.tables.layouts import SEPARATORS
+from datasets.tables.body import LINES, NAMES, SEPARATORS
 from datasets.tables.preparation import IMPUTATIONS, SCALINGS, prepare, two_classes
 from datasets.tables.readers import ENCODINGS
 from datasets.tables.roles import notes_on_left_out, possible_groups, suggest_columns, suggest_targets, target_task
@@ -47,7 +46,7 @@ _IMPUTATIONS = {"fill": "fill with the median or the most frequent text", "drop"
 _TASKS = {"classification": "classes", "regression": "a number"}
 _KINDS = {"number": "number", "date": "date", "text": "classes"}
 _LEFT_OUT = "left out"
-_MOST_GUESSES, _MOST_NAMED, _PREVIEW_HEIGHT = 12, 3, 212
+_PREVIEW_HEIGHT = 212
 _readers, _MAX_SECONDS_IN_LINE = threading.BoundedSemaphore(limits.LIMITS.readers), 30
 
 
@@ -197,9 +196,10 @@ def _read_as_asked(read: Callable, data: bytes | str, ending: str, choices: dict
         return read(data, ending), {}, problem
 
 
-def _take_back(guesses: Sequence[Guess], widget: str) -> None:
-    """Read the table with another answer to guesses of which each has it."""
-    _read_again(dict.fromkeys([guess.key for guess in guesses], st.session_state[widget]), _in_link())
+def _take_back(key: str, widget: str) -> None:
+    """Read the table with another answer to a guess."""
+    answer = st.session_state[widget]
+    _read_again({key: "none" if key == NAMES and not answer else str(answer)}, _in_link())
 
 
 def _read_again(answers: Mapping[str, str], asked: Mapping[str, str], only: bool = False) -> None:
@@ -325,57 +325,52 @@ def show_table(upload: Upload, asked: Asked) -> None:
 
 
 def _show_guesses(upload: Upload) -> None:
-    """A control for each guess of the reader, one for all columns with the same; another answer reads again."""
-    alike: dict[tuple, list[Guess]] = {}
-    for guess in upload.table.guesses:
-        what, of, _ = _parts(guess.key)
-        alike.setdefault((what, of, guess.taken, guess.others), []).append(guess)
+    """A control for each guess of the reader, and one for the lines of the table; another answer reads again."""
     with st.container(horizontal=True, gap="xsmall", key="guesses"):
-        for (what, of, taken, others), guesses in list(alike.items())[:_MOST_GUESSES]:
-            names = [upload.table.names[int(_parts(guess.key)[2]) - 1] for guess in guesses if of]
-            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-            where = f" in {', '.join(map(printable, names[:_MOST_NAMED]))}{more}" if of else ""
-            widget = f"guess {guesses[0].key}"  # the same after reading again, so that it keeps the focus
-            st.session_state[widget] = taken
-            st.selectbox(
-                guesses[0].key.capitalize(),  # without the name, which Markdown would interpret here
-                sorted([taken, *others]),
-                key=widget,
-                label_visibility="collapsed",
-                format_func=lambda answer, what=what, where=where: _answer(what, answer) + where,
-                on_change=_take_back,
-                args=(guesses, widget),
-                disabled=not others,
-                width=270,
-            )
+        for guess in upload.table.guesses:
+            if guess.key in LINES:
+                _show_line(guess)
+            elif guess.others:
+                _show_guess(guess)
 
 
-def _parts(key: str) -> tuple[str, str, str]:
-    """What a guess is about, and the number of its column."""
-    what, of, place = key.partition(" of column " if key.startswith("kind") else " in column ")
-    return what, of, place
+def _show_line(guess: Guess) -> None:
+    """The line where the body of the table begins or ends, or where its names stand."""
+    widget = f"guess {guess.key}"  # the same after reading again, so that it keeps the focus
+    st.session_state[widget] = 0 if guess.taken == "none" else int(guess.taken)
+    st.number_input(
+        guess.key.capitalize() + (" (0: none)" if guess.key == NAMES else ""),
+        min_value=0 if guess.key == NAMES else 1,
+        max_value=9_999_999,
+        key=widget,
+        on_change=_take_back,
+        args=(guess.key, widget),
+        width=170,
+    )
 
 
-def _answer(what: str, answer: str) -> str:
+def _show_guess(guess: Guess) -> None:
+    widget = f"guess {guess.key}"
+    st.session_state[widget] = guess.taken
+    st.selectbox(
+        guess.key.capitalize(),
+        sorted([guess.taken, *guess.others]),
+        key=widget,
+        format_func=lambda answer: _answer(guess.key, answer),
+        on_change=_take_back,
+        args=(guess.key, widget),
+        width=220,
+    )
+
+
+def _answer(key: str, answer: str) -> str:
     """An answer to a guess in a few words."""
-    match what:
+    match key:
         case "separator":
-            return f"cells separated by {SEPARATORS[answer]}"
-        case "names":
-            return "names in the first line" if answer == "first line" else "no line of names"
-        case "lines above":
-            return f"{counted(int(answer), 'line')} above skipped" if answer != "0" else "no line above skipped"
+            return SEPARATORS[answer]
         case "encoding":
             return ENCODINGS[answer]
-        case "sheet" | "dates":
-            return f"{what} {printable(answer)}"
-        case "missing marks":
-            return f"missing: {answer}"
-        case "numbers":
-            return answer
-        case "kind":
-            return f"{answer}s"
-    return f"{what} is {answer}"
+    return printable(answer)
 
 
 def _choose_heading(heading: str, labels: list[str]) -> None:
@@ -499,7 +494,12 @@ def choose(upload: Upload, asked: Asked) -> Chosen:
         label = _choose_class(upload, target, dataset, asked.start)
     binary = your_data_results.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
     settings = {"file": upload.file, "target": target, "columns": columns, "task": task, "label": label}
-    settings |= {"scaling": asked.scaling, "imputation": asked.imputation, "groups": groups, **_reading(upload)}
+    settings |= {
+        "scaling": asked.scaling,
+        "imputation": asked.imputation,
+        "groups": groups,
+        "choices": dict(upload.choices),
+    }
     warned = your_data_results.remembered(
         ("cautions", *choices), lambda: cautions(upload.table, dataset, target, columns)
     )
@@ -508,15 +508,6 @@ def choose(upload: Upload, asked: Asked) -> Chosen:
     on_map = {key: places for key, places in _in_link().items() if key == "map"}
     _keep(upload, other | on_map)  # also where a view cannot be shown
     return Chosen((*choices, label), dataset, binary, warned, left_out, settings, other, asked.start)
-
-
-def _reading(upload: Upload) -> dict:
-    """Settings of the program with which it reads the same file: by pandas, else by the reader of this page."""
-    by_pandas = upload.table.by_pandas
-    if isinstance(by_pandas, str):
-        why = f"{by_pandas}: datasets.read_table does"
-        return {"reading": None, "# reading": why, "kinds": {}, "choices": dict(upload.choices)}
-    return {"reading": dict(by_pandas), "kinds": kinds_of(upload.table), "choices": {}}
 
 
 def _asked(table: Table, settings: dict, dataset: datasets.Dataset) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from datasets.tables.numerals import STYLES
 from pages.components import sharing
 from pages.components.controls import table_choices
 from pages.components.controls.table_choices import TABLE_CHOICES
@@ -14,16 +13,28 @@ from .sessions import opened, pressed
 from .test_your_data import uploaded
 
 CHOICES = [
-    *("separator:;", "separator:,", "separator:\t", "separator:\t+", "separator: ", "lines above:0", "names:none"),
-    *("names:first line", "sheet:Results: 2020", "kind of column 12:text", "-999.9 in column 3:a number"),
-    *(f"numbers in column 1:{way}" for way in STYLES),
+    *("separator:;", "separator:,", "separator:\t", "separator:\t+", "separator: ", "begins at line:3"),
+    *("names at line:none", "sheet:Results: 2020", "kind of column 12:text", "ends at line:1000000"),
+    *("decimal mark:comma", "names at line:2"),
     *("target:2", "task:regression", "class:-1", "class:12", "without:1,3,500", "with:2", "scaling:range"),
     *("imputation:drop", "map:3,10000", "groups:12", "kind of column 2:date", "sample:wine"),
-    *("encoding:cp1250", "missing marks:only empty cells", "dates in column 3:day/month/year"),
+    *("encoding:cp1250", "missing marks:only empty cells", "order of dates:day first"),
 ]
-OTHERS = ["", "names", "names:", "names:maybe", "target:0", "target:x", "without:1,,2", "without:", "map:1", "<b>:1"]
+OTHERS = [
+    "",
+    "names",
+    "names at line:",
+    "names at line:maybe",
+    "begins at line:none",
+    "target:0",
+    "target:x",
+    "without:1,,2",
+    "without:",
+    "map:1",
+    "<b>:1",
+]
 OTHERS += [
-    "numbers in column 1:text",
+    "numbers in column 1:decimal commas",
     "kind of column 0:text",
     "kind of column 1:empty",
     "encoding:utf-7",
@@ -31,7 +42,7 @@ OTHERS += [
     "sheet:",
     "sheet:a\nb",
     "class:123",
-    "lines above:-1",
+    "ends at line:-1",
     "scaling:large",
     "sample:iris",
 ]
@@ -57,7 +68,7 @@ def test_choices_on_reading_are_those_that_the_reader_takes():
     answers = dict(text.partition(":")[::2] for text in CHOICES)
     reading, learning = table_choices.on_reading(answers), table_choices.on_learning(answers, 500)
     assert not reading.keys() & learning.keys() and reading.keys() | learning.keys() == answers.keys()
-    assert set(reading) == {key for key in answers if key in ("separator", "names", "sheet", "encoding") or " " in key}
+    assert set(reading) == {key for key in answers if key in ("separator", "sheet", "encoding") or " " in key}
     assert table_choices.on_learning(answers, 499) == {}  # a column is not there
 
 
@@ -80,8 +91,9 @@ def labelled(app: AppTest, kind: str, label: str):
 
 
 CHANGES = {
-    "numbers": [("selectbox", "Numbers in column 1", "commas between thousands")],
-    "names": [("selectbox", "Names", "none")],
+    "decimal mark": [("selectbox", "Decimal mark", "point")],
+    "lines": [("number_input", "Ends at line", 90), ("number_input", "Begins at line", 11)],
+    "names": [("number_input", "Names at line (0: none)", 0)],
     "target": [("selectbox", "Target", "grade"), ("button_group", "Treat it as", "classification")],
     "class": [("selectbox", "Class to separate from all others", 2)],
     "columns": [("multiselect", "Columns to predict it from", ["kind", "Id"])],
@@ -132,11 +144,11 @@ def test_choices_that_do_not_fit_the_table_are_ignored_with_a_sentence():
 
 @pytest.mark.second
 def test_a_link_waits_for_the_first_table_that_can_be_read():
-    app = opened("your_data", table=["names:none"])
+    app = opened("your_data", table=["names at line:none"])
     uploaded(app, b"", "empty.csv")
-    assert in_address(app) == ["names:none"]
+    assert in_address(app) == ["names at line:none"]
     uploaded(app, DATA)
-    assert app.session_state["your table"].choices == {"names": "none"}
+    assert app.session_state["your table"].choices == {"names at line": "none"}
     app.file_uploader[0].clear().run()
     assert TABLE_CHOICES.key not in app.query_params
 
@@ -160,7 +172,7 @@ def test_a_link_to_a_sample_has_its_choices(programs):
 
 @pytest.mark.second
 def test_a_sample_leaves_the_choices_of_a_link_to_the_table_that_they_are_for():
-    link = ["names:none", "target:2"]
+    link = ["names at line:none", "target:2"]
     app = opened("your_data", table=link)
     assert labelled(app, "selectbox", "Target").value == "class" and in_address(app) == link
     labelled(app, "selectbox", "Target").set_value("mean area").run()
@@ -170,4 +182,4 @@ def test_a_sample_leaves_the_choices_of_a_link_to_the_table_that_they_are_for():
     app.file_uploader[0].clear().run()
     assert app.session_state["your table"] is None and in_address(app) == link
     uploaded(app, DATA)
-    assert app.session_state["your table"].choices == {"names": "none"} and in_address(app) == link
+    assert app.session_state["your table"].choices == {"names at line": "none"} and in_address(app) == link

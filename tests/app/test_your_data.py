@@ -121,20 +121,14 @@ def test_what_was_taken_stands_on_one_line():
     app = uploaded(opened("your_data"), "\n".join(["A title", "Id;size;grade;Species", *rows]).encode())
     (line,) = [one.value for one in app.markdown if one.value.startswith("**` mine.csv `")]
     assert line == "**` mine.csv `: 60 rows, 4 columns.** Read as CSV. ` Id ` was left out: it counts the rows."
-    taken = [(box.label, chosen(box)) for box in app.main.selectbox]
-    assert taken[:4] == [
-        ("Separator", "cells separated by semicolons"),
-        ("Lines above", "1 line above skipped"),
-        ("Names", "names in the first line"),
-        ("Numbers in column 2", "decimal commas in size"),
-    ]
+    taken = [(box.label, box.value) for box in app.main.number_input]
+    assert taken[:3] == [("Begins at line", 3), ("Names at line (0: none)", 2), ("Ends at line", 62)]
+    assert "1 line above the table was left out, the first line 1, ` A title `." in words(app)
+    assert chosen(guess_of(app, "Separator")) == "semicolons" and "` 0,5 ` was read as 0.5" in words(app)
     rows = [f"{i % 7},{i % 5 or ''},{'AB'[i % 2]}" for i in range(60)]
     app.file_uploader[0].set_value(("other.csv", "\n".join(rows).encode(), "")).run()
-    assert "Read as CSV, 12 cells missing." in words(app) and chosen(guess_of(app, "Names")) == "no line of names"
-    rows = [f"{i % 7},5;{i % 4},25;{1 + i % 3},125;{i % 9},5;{'AB'[i % 2]}" for i in range(60)]
-    app.file_uploader[0].set_value(("third.csv", "\n".join(["a;b;c;d;y", *rows]).encode(), "")).run()
-    alike = guess_of(app, "Numbers in column 1")  # one control for several columns
-    assert chosen(alike) == "decimal commas in a, b, d" and not app.exception
+    assert "Read as CSV, 12 cells missing." in words(app) and line_of(app, "Names at line (0: none)").value == 0
+    assert not app.exception
 
 
 def test_text_can_be_pasted_and_is_read_once(monkeypatch):
@@ -174,7 +168,7 @@ def test_a_failed_read_frees_its_process(monkeypatch):
 #: One of each kind; tests/datasets reads a thousand.
 BAD = {
     "empty.csv": b"",
-    "ragged.csv": table() + b"\n1,2",
+    "ragged.csv": table() + 2 * (b"\n1,2\n" + table()),
     "zero.csv": table() + b"\0",
     "torn.parquet": b"PAR1" + bytes(range(256)) + b"PAR1",
     "columns.csv": b"a" + b",b" * 501 + b"\n",
@@ -236,26 +230,28 @@ def guess_of(app: AppTest, label: str):
     return next(box for box in app.selectbox if box.label == label)
 
 
+def line_of(app: AppTest, label: str):
+    return next(box for box in app.number_input if box.label == label)
+
+
 @pytest.mark.second
 def test_a_guess_that_is_taken_back_reads_the_table_again():
     rows = [f"{1 + i % 7},234;{i % 5};{i % 11 * 1.5};{'AB'[i % 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["size;grade;length;Species", *rows]).encode())
-    box = guess_of(app, "Numbers in column 1")
-    assert box.value == "commas between thousands" and current(app).columns[0].values[0] == 1234
-    box.select("decimal commas").run()
+    box = guess_of(app, "Decimal mark")
+    assert box.value == "point" and current(app).columns[0].values[0] == 1234
+    box.select("comma").run()
     assert not app.exception and current(app).columns[0].values[0] == 1.234
-    guess_of(app, "Names").select("none").run()
+    line_of(app, "Ends at line").set_value(41).run()
+    line_of(app, "Names at line (0: none)").set_value(0).run()
     table = app.session_state["your table"]
-    assert table.table.n_rows == 61  # both choices hold
-    assert table.choices == {"numbers in column 1": "decimal commas", "names": "none"}
-
-
-@pytest.mark.second
-def test_guesses_on_columns_that_are_alike_are_taken_back_together():
-    rows = [f"{1 + i % 7},{100 + i};{2 + i % 5},{200 + i};{'AB'[i % 2]}" for i in range(60)]
-    app = uploaded(opened("your_data"), "\n".join(["a;b;y", *rows]).encode())
-    guess_of(app, "Numbers in column 1").select("commas between thousands").run()
-    assert not app.exception and [column.values[0] for column in current(app).columns[:2]] == [1100, 2200]
+    assert table.table.n_rows == 40 and table.table.names[0] == "column 1"  # all choices hold
+    assert table.choices == {"decimal mark": "comma", "ends at line": "41", "names at line": "none"}
+    line_of(app, "Begins at line").set_value(90).run()
+    assert [error.value for error in app.error] == [
+        "With this choice the table cannot be read. No row stands from line ` 90 ` to line ` 41 `."
+    ]
+    assert line_of(app, "Begins at line").value == 2
 
 
 def current(app: AppTest) -> Table:

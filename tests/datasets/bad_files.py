@@ -152,15 +152,15 @@ def _ragged():
     rng = random.Random(1)
     for k in range(100):
         lines = good_table(seed=k).splitlines()
-        at = rng.randrange(1, len(lines))
-        lines[at] = lines[at] + ",more" * rng.randint(1, 3) if k % 2 else lines[at].rpartition(",")[0]
+        for at in rng.sample(range(2, len(lines) - 1), 2):  # one such line is left out, and said
+            lines[at] = lines[at] + ",more" * rng.randint(1, 3) if k % 2 else lines[at].rpartition(",")[0]
         yield "\n".join(lines), REFUSED
 
 
 def _open_quotes():
     rng = random.Random(2)
     for k in range(60):
-        lines = good_table(40, ",;\t|"[k % 4], seed=k).splitlines()
+        lines = good_table(40, ",;|"[k % 3], seed=k).splitlines()
         at = rng.randrange(len(lines))
         lines[at] = '"' + lines[at]
         yield "\n".join(lines), REFUSED
@@ -181,7 +181,7 @@ def _encodings():
     for encoding, sample in (("shift-jis", "名前"), ("gb18030", "名前"), ("koi8-r", "имя"), ("cp437", "größe")):
         yield good_table().replace("kind", sample).encode(encoding), {}
     for byte in (0x81, 0x8D, 0x8F, 0x90, 0x9D):
-        yield good_table().encode() + bytes([byte]) + b",a,2020-01-01,no\n", REFUSED
+        yield good_table().encode() + bytes([byte]) + b",a,2020-01-01,no\n", {}
     for tail in (b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf", b"\xff\xfe\x00"):
         yield b"\xff\xfe" + good_table().encode() + tail, {}
         yield good_table().encode() + tail, {}

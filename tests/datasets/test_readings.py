@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from bad_files import parquet
 
-from datasets.tables import layouts
-from datasets.tables.dates import ORDERS
+from datasets.tables import body
 from datasets.tables.readers import read
 from datasets.tables.roles import left_out, notes_on_left_out, suggest_columns, suggest_target
-from datasets.tables.table import Table
+from datasets.tables.table import Table, quoted
 
 
 def table_of(head: str, *rows: str, times: int = 1, name: str = "") -> Table:
@@ -28,7 +27,8 @@ def values(table: Table, name: str) -> list:
 
 
 def notes(table: Table) -> str:
-    return " ".join([*table.notes, *(guess.note for guess in table.guesses)])
+    own = [f"{quoted(column.name)}: {column.note}" for column in table.columns if column.note]
+    return " ".join([*table.notes, *(guess.note for guess in table.guesses), *own])
 
 
 # --- marks in numbers -----------------------------------------------------------------------------------------------
@@ -94,9 +94,10 @@ def test_texts_with_digits_stay_texts(cells):
 
 def test_an_ambiguous_comma_is_said_to_be_so_and_can_be_read_the_other_way():
     lines = "x;y\n" + "3,142;1\n2,718;2\n" * 6
-    (guess,) = [guess for guess in read(lines).guesses if guess.key == "numbers in column 1"]
-    assert guess.taken == "decimal commas" and guess.note == "“x”: “3,142” was read as 3.142, though it could be 3142."
-    for answer, first in (("commas between thousands", 3142), ("decimal commas", 3.142)):
+    (guess,) = [guess for guess in read(lines).guesses if guess.key == "decimal mark"]
+    assert guess.taken == "comma"
+    assert read(lines).columns[0].note == "“3,142” was read as 3.142, though it could be 3142."
+    for answer, first in (("point", 3142), ("comma", 3.142)):
         assert answer in (guess.taken, *guess.others)
         assert values(read(lines, choices={guess.key: answer}), "x")[0] == first
 
@@ -127,7 +128,7 @@ def test_a_line_of_names_is_recognised(first, rows):
     table = table_of(first, *rows)
     assert table.n_rows == len(rows)
     assert table.names == tuple(name or "column 1" for name in first.split(","))
-    as_row = read("\n".join([first, *rows]), choices={"names": "none"})
+    as_row = read("\n".join([first, *rows]), choices={"names at line": "none", "begins at line": "1"})
     assert as_row.n_rows == len(rows) + 1 and as_row.names[0] == "column 1"
 
 
@@ -150,7 +151,7 @@ def test_a_row_is_not_taken_for_names(rows):
     table = table_of("", *rows)
     assert table.n_rows == len(rows) and table.names[0] == "column 1"
     assert "first line was read as a row" in notes(table)
-    named = read("\n".join(rows), choices={"names": "first line"})
+    named = read("\n".join(rows), choices={"names at line": "1"})
     assert named.n_rows == len(rows) - 1
 
 
@@ -168,13 +169,10 @@ PAIRS = [f"{i};{i % 3 * 2.5}" for i in range(12)]
 @pytest.mark.parametrize(
     ("above", "head", "rows", "separator"),
     [
-        ("sep=;\n", "a;b", PAIRS, ";"),
-        ('"sep=;"\n', "a;b", PAIRS, ";"),
         ("# made by an instrument\n", "a;b", PAIRS, ";"),
-        ("# one, two\n# three\n\n", "a,b", [row.replace(";", ",") for row in PAIRS], ","),
-        ("\n\n\n", "a;b", PAIRS, ";"),
+        ("# one, two\n# three\n", "a,b", [row.replace(";", ",") for row in PAIRS], ","),
         ("Sales of 1990\n", "a;b", PAIRS, ";"),
-        ("Sales of 1990;;\n;;\n", "a;b;c", [f"{row};{row[0]}" for row in PAIRS], ";"),
+        ("Sales of 1990;;\n\n", "a;b;c", [f"{row};{row[0]}" for row in PAIRS], ";"),
         ("# " + "long comment\n# " * 300 + "end\n", "a;b", PAIRS, ";"),
         ("12;4;yes\n", "a;b;c;d;e", [f"{row};1;2;{row[0]}" for row in PAIRS], ";"),  # numbers of rows and of inputs
     ],
@@ -183,7 +181,7 @@ def test_lines_above_the_table_are_skipped_with_a_note(above, head, rows, separa
     table = read(above + "\n".join([head, *rows]))
     assert table.names == tuple(head.split(separator)) and table.n_rows == len(rows)
     assert values(table, "b")[1] == 2.5
-    assert f"{above.count(chr(10))} line" in notes(table)
+    assert f"{sum(map(bool, above.splitlines()))} line" in notes(table)
 
 
 @pytest.mark.parametrize(
@@ -199,14 +197,9 @@ def test_a_hash_within_the_table_is_a_text():
     assert values(table, "colour")[:2] == ["#ff0000", "#00ff00"]
 
 
-def test_a_short_first_line_that_has_no_sizes_is_refused():
-    with pytest.raises(ValueError, match="Line 2 has 5 cells, line 1 has 3"):
-        read("12;3;yes\n" + "\n".join(f"{row};1;2;{row[0]}" for row in PAIRS))
-
-
 def test_messages_count_the_lines_above():
-    with pytest.raises(ValueError, match="Line 7 has 3 cells, line 2 has 2"):
-        read("# comment\na,b\n" + "1,2\n" * 4 + "1,2,3\n" + "1,2\n" * 10)
+    with pytest.raises(ValueError, match="Line 7 has 3 cells, most lines have 2"):
+        read("# comment\na,b\n" + "1,2\n" * 4 + "1,2,3\n" * 2 + "1,2\n" * 10)
 
 
 # --- what separates cells -------------------------------------------------------------------------------------------
@@ -230,7 +223,7 @@ def test_the_separator_is_found(head, row, separator):
     rows = [row.format(i, i % 3) for i in range(12)]
     table = table_of(head, *rows)
     assert table.guesses[0].key == "separator" and table.guesses[0].taken == separator
-    assert layouts.SEPARATORS[separator] in table.format
+    assert body.SEPARATORS[separator] in table.format
     assert table.n_rows == 12 and {len(column.values) for column in table.columns} == {12}
 
 
@@ -287,6 +280,8 @@ def test_months_are_dates_and_other_pairs_of_numbers_are_not():
         (("Jan 1 2000", "Feb 1 2000"), "2000-02-01", True),
         (("Jan-1-1995", "Feb-1-1995"), "1995-02-01", True),
         (("January 1, 2000", "December 31, 2000"), "2000-12-31", True),
+        (("Jan 2000", "Feb 2000"), "2000-02-01", True),
+        (("1/31/2019 11:30 PM", "2/1/2019 1:05 AM"), "2019-02-01 01:05:00", True),
         (("2020Q1", "2020Q4"), "2020-10-01", True),
         (("2020-Q1", "2020 q2"), "2020-04-01", True),
         (("Q1 2020", "Q3-2021"), "2021-07-01", True),
@@ -297,18 +292,18 @@ def test_months_are_dates_and_other_pairs_of_numbers_are_not():
 def test_dates_are_read_in_the_order_of_all_their_column(dates, second, sure):
     table = column_of(dates, "\t")
     assert table.column("x").kind == "date" and table.column("x").shown(1) == second
-    assert any("though it could be" in guess.note for guess in table.guesses) == (not sure)
+    assert ("though it could be" in notes(table)) == (not sure)
 
 
 def test_the_order_of_ambiguous_dates_can_be_taken_back():
     lines = "day;a\n" + "1/2/2020;1\n2/3/2020 06:30;2\n2020-05-06;3\n" * 4
-    british, american = (read(lines, choices={"dates in column 1": order}) for order in tuple(ORDERS)[::-1])
+    british, american = (read(lines, choices={"order of dates": order}) for order in ("day first", "month first"))
     assert [british.columns[0].shown(i) for i in range(3)] == ["2020-02-01", "2020-03-02 06:30:00", "2020-05-06"]
     assert [american.columns[0].shown(i) for i in range(2)] == ["2020-01-02", "2020-02-03 06:30:00"]
-    (guess,) = [guess for guess in read(lines).guesses if guess.key == "dates in column 1"]
-    assert (guess.taken, *guess.others) == tuple(ORDERS)[::-1]  # where decimal marks are commas, the day stands first
-    assert guess.note == "“day”: “1/2/2020” was read as 2020-02-01, though it could be 2020-01-02."
-    assert read(lines.replace(";", ",")).guesses[-1].taken == "month/day/year"
+    (guess,) = [guess for guess in read(lines).guesses if guess.key == "order of dates"]
+    assert (guess.taken, *guess.others) == ("day first", "month first")  # as the semicolon has it
+    assert british.columns[0].note == "“1/2/2020” was read as 2020-02-01, though it could be 2020-01-02."
+    assert read(lines.replace(";", ",")).guesses[-1].taken == "month first"
 
 
 # --- kinds ----------------------------------------------------------------------------------------------------------
@@ -374,9 +369,9 @@ def test_marks_of_missing_values_can_be_texts():
 @pytest.mark.parametrize(
     "texts",
     [
-        *[("31/12/2019", "12/31/2019"), ("1.2.03", "1.2.04"), ("Jan 2000", "Feb 2000"), ("1/2", "3/4")],
+        *[("31/12/2019", "12/31/2019"), ("1.2.03", "1.2.04"), ("1/2", "3/4")],
         *[("Mai 1 2000", "Juni 1 2000"), ("5 of 2000", "6 of 2001"), ("30.02.2020", "1.1.2020")],
-        *[("2020Q5", "2020Q1"), ("20Q1", "20Q2"), ("2020Q1", "Q1 2020")],
+        *[("2020Q5", "2020Q1"), ("20Q1", "20Q2")],
     ],
 )
 def test_texts_that_are_no_dates_stay_texts(texts):
@@ -388,10 +383,9 @@ def test_numbers_of_eight_digits_are_dates_below_the_name_of_one(name):
     lines = f"{name},y\n" + "".join(f"202001{i:02d},{i % 3}\n" for i in range(10, 32))
     table = read(lines)
     assert table.columns[0].kind == "date" and table.columns[0].shown(1) == "2020-01-11"
-    (guess,) = [guess for guess in table.guesses if guess.taken == "date"]
-    assert guess.note == f"“{name}”: “20200110” and the like were read as dates."
-    for kind in (guess.taken, *guess.others):
-        assert read(lines, choices={guess.key: kind}).columns[0].kind == kind
+    assert table.columns[0].note == "“20200110” and the like were read as dates."
+    for kind in ("date", "number", "text"):
+        assert of_kind(lines, {1: kind}).columns[0].kind == kind
 
 
 @pytest.mark.parametrize(
@@ -510,19 +504,14 @@ def test_a_number_far_from_all_others_counts_as_missing_unless_it_is_chosen(othe
     cells = [value, *others, value, value, *others]
     table = with_values(cells)
     assert table.column("x").n_missing == 3 and f"{value:g} counts as missing" in notes(table)
-    (guess,) = [guess for guess in table.guesses if "counts as missing" in guess.note]
-    kept = read("x,y\n" + "".join(f"{cell},{i % 3}\n" for i, cell in enumerate(cells)), choices={guess.key: "a number"})
+    lines = "x,y\n" + "".join(f"{cell},{i % 3}\n" for i, cell in enumerate(cells))
+    kept = read(lines, choices={"missing marks": "only empty cells"})
     assert kept.column("x").n_missing == 0
 
 
-def test_two_numbers_far_from_all_others_count_as_missing_each_with_its_own_control():
-    cells = [-999, -200, *range(-20, 30)] * 3
-    table = with_values(cells)
-    assert table.column("x").n_missing == 6
-    lines = "x,y\n" + "".join(f"{cell},{i % 3}\n" for i, cell in enumerate(cells))
-    for kept in ("-999", "-200"):
-        assert f"{kept} counts as missing" in notes(table)
-        assert read(lines, choices={f"{kept} in column 1": "a number"}).column("x").n_missing == 3
+def test_two_numbers_far_from_all_others_count_as_missing():
+    table = with_values([-999, -200, *range(-20, 30)] * 3)
+    assert table.column("x").n_missing == 6 and "-999 counts" in notes(table) and "-200 counts" in notes(table)
 
 
 @pytest.mark.parametrize(

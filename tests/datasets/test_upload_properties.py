@@ -11,9 +11,8 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from datasets.tables import preparation, readers
-from datasets.tables.dates import parse_days
-from datasets.tables.missing import MISSING
-from datasets.tables.table import Limits, UploadError, parse_number, printable, unique_names
+from datasets.tables.cells import MISSING, day as parse_days, number as parse_number
+from datasets.tables.table import Limits, UploadError, printable, unique_names
 
 LIMITS = Limits(rows=200, columns=20, cells=2000, cell_characters=200, categories=4, classes=6)
 ANY = settings(derandomize=True, deadline=None, database=None, max_examples=150)

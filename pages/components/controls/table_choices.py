@@ -1,6 +1,6 @@
 """Choices on an uploaded table in the URL: how its file is read, and what is learned from it.
 
-Each is a text such as “names:none”; without it the guess holds. Columns stand as their position from 1, so that a link
+Each is a text such as “separator:;”; without it the guess holds. Columns stand as their position from 1, so that a link
 does not tell their names.
 """
 
@@ -12,9 +12,8 @@ from types import SimpleNamespace
 
 import streamlit as st
 
-from datasets.tables.dates import ORDERS
-from datasets.tables.layouts import SEPARATORS
-from datasets.tables.numerals import STYLES
+from datasets.tables.body import BEGINS, ENDS, NAMES, SEPARATORS
+from datasets.tables.cells import ANSWERS
 from datasets.tables.preparation import IMPUTATIONS, SCALINGS
 from datasets.tables.readers import ENCODINGS
 from pages.components import escaping
@@ -31,15 +30,13 @@ def _any_of(*texts: str) -> str:
 
 _READING = {
     "separator": _any_of(*SEPARATORS),
-    "lines above": r"\d{1,5}",
-    "names": _any_of("first line", "none"),
+    BEGINS: r"[1-9]\d{0,6}",
+    NAMES: r"[1-9]\d{0,6}|none",
+    ENDS: r"[1-9]\d{0,6}",
     "sheet": r"[^\x00-\x1f]{1,100}",
     "encoding": _any_of(*ENCODINGS),
-    "missing marks": "only empty cells",
-    rf"numbers in column {_COLUMN}": _any_of(*STYLES),
-    rf"dates in column {_COLUMN}": _any_of(*ORDERS),
+    **{question: _any_of(*answers) for question, answers in ANSWERS.items()},
     rf"kind of column {_COLUMN}": "number|date|text",
-    rf"-?\d[\d.e+]{{0,8}} in column {_COLUMN}": _any_of("missing", "a number"),
 }
 _LEARNING = {
     "sample": _any_of(*SAMPLES),
@@ -73,7 +70,7 @@ class TableChoices:
         unknown = [text for text in raw if text not in known]
         asked = escaping.value_as_code(", ".join(unknown[:_SHOWN_PARTS]))
         return known or None, (
-            f"The link asked for table = {asked}; allowed are choices on a table, such as names:none or target:2, so "
+            f"The link asked for table = {asked}; allowed are choices on a table, such as separator:; or target:2, so "
             f"{'it is' if len(unknown) == 1 else 'they are'} ignored."
         )
 

@@ -13,7 +13,6 @@ import pandas as pd
 
 import datasets
 import rff_engine as rff
-from datasets.tables.frames import table_of
 from datasets.tables.preparation import halves, one_of_each_group, plane, two_classes
 from rff_engine.experiments.reports import tables as report
 from rff_engine.experiments.running.runner import run_repeats
@@ -26,9 +25,7 @@ from rff_engine.figures.bounds import BOUND_NAMES
 
 # The experiment
 file = "yours.csv"  # or .tsv, .xlsx, .ods, .arff, .parquet, .svmlight
-reading = {}  # arguments of pandas.read_csv; None: datasets.read_table reads the file
-kinds = {}  # "text" for columns whose texts only look like dates; "day/month/year" or "month/day/year" for 3/4/2020
-choices = {}  # of datasets.read_table, such as {"names": "none"} where the first line is a row
+choices = {}  # of datasets.read_table, such as {"names at line": "none"} where no line has names
 target = "class"
 columns = ("height", "width")  # to predict it from
 task = "classification"  # or "regression": rows above the median against the others
@@ -142,10 +139,7 @@ def with_certificate(results, view, certify) -> pd.DataFrame:
 if __name__ == "__main__":
     if sys.argv[1:] and Path(sys.argv[1]).exists() and Path(sys.argv[1]).samefile(file):
         sys.exit(f"{sys.argv[1]} is the table itself; another file is needed for the numbers.")
-    if reading is None:
-        table = datasets.read_table(Path(file).read_bytes(), file, choices=choices)
-    else:
-        table = table_of(pd.read_csv(file, **reading), kinds)
+    table = datasets.read_table(Path(file).read_bytes(), file, choices=choices)
     problem = datasets.prepare(table, target, columns, scaling, imputation, task, groups=groups)
     dataset = two_classes(problem, label)
     if view == "error against D":
