@@ -34,6 +34,7 @@ _SNIFFED_LINES, _SNIFFED_CHARACTERS, _SEEN_ROWS = 300, 1 << 17, 300
 _SEPARATOR_LINE = re.compile(r"\"?sep=([,;|\t])\"?[,;|\t]*", re.IGNORECASE)
 _TABS = re.compile(r"\t++")
 _AGREE, _REGULAR, _MISFITS, _CLEAN = 0.8, 0.9, 0.01, 2
+_LONGEST_COMMENT = 10_000
 _YEARS = range(1800, 2101)
 
 Row = tuple[int, list[str]]
@@ -62,7 +63,8 @@ def split(text: str, separator: str, limits: Limits, quotes: bool = True, strict
             break
         n_above += 1
         if line.strip():
-            rows.append((n_above, next(_reader([line.removeprefix("# ")], separator, False, False), [])))
+            shown = line.removeprefix("# ")[:_LONGEST_COMMENT]
+            rows.append((n_above, next(_reader([shown], separator, False, False), [])))
     lines.seek(0)
     for _ in range(n_above):
         lines.readline()

@@ -164,6 +164,7 @@ def test_sparse_arff_has_zeros_and_first_values_where_nothing_is_written():
         (arff_of("sunny,1"), "Line 12 has 2 cells; there are 6 lines of @attribute"),
         (arff_of("{9 1}"), "Line 12 has “9 1”; a position from 0 to 5"),
         (arff_of("{99999999999 1}"), "a position from 0 to 5"),
+        (arff_of("{1 2, 1 3}"), "Line 12 has the position 1 twice"),
         ("@relation x\n" + "@attribute a numeric\n" * 501, "501 columns; at most 500"),
     ],
 )

@@ -6,6 +6,7 @@ Half of the cases mislead: they look like a case of another kind.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from bad_files import parquet
 from datasets.tables import body
 from datasets.tables.readers import read
 from datasets.tables.roles import left_out, notes_on_left_out, suggest_columns, suggest_target
-from datasets.tables.table import Table, quoted
+from datasets.tables.table import Table, UploadError, quoted
 
 
 def table_of(head: str, *rows: str, times: int = 1, name: str = "") -> Table:
@@ -29,6 +30,60 @@ def values(table: Table, name: str) -> list:
 def notes(table: Table) -> str:
     own = [f"{quoted(column.name)}: {column.note}" for column in table.columns if column.note]
     return " ".join([*table.notes, *(guess.note for guess in table.guesses), *own])
+
+
+UPLOADS = Path(__file__).with_name("uploads")
+#: File, rows, names, kinds by their first letters, targets that are right, columns left out, and words of the notes.
+READ = """
+01_thousands.tsv | 12 | Id A B | nnn | A B | Id | “12,500” was read as 12500
+02_thousands_quoted.csv | 12 | a price y | nnn | y | a | “12,500” was read as 12500
+03_currency_percent.csv | 12 | price share y | nnn | y | | “%” was taken off
+04_numbers_as_names.csv | 12 | 0 1 classes | nnt | classes | | its numbers count the columns
+06_all_text_no_names.data | 15 | - | tttt | - | * | its texts recur below it
+07_row_number_sorted.csv | 20 | Id a Species | nnt | Species | Id |
+08_excel_sep.csv | 12 | a b | nn | b | |
+09_qid.pasted | 12 | label x1 x2 | nnn | label | | qid, were left out
+11_only_column_dropped.csv | 12 | Month Sales | dn | Sales | |
+12_comment_first.csv | 12 | a b | nn | b | | 1 line above the table was left out
+p01b_pasted_german_sheet.txt | 24 | name wert farbe | tnt | farbe wert | name | “1,00” was read as 1
+p02_units_row.csv | 24 | step temperature pressure state | nnnt | state | | “degC hPa”
+p03_format_row.rdb.txt | 24 | agency site day flow flow_cd | tndnt | flow | agency flow_cd | 3 lines above
+p05_footnote.csv | 24 | ward day amount | tdn | amount | ward | 1 line below the table was left out
+p06_stars_missing.csv | 24 | year jan feb kind | nnnt | kind | | 3 cells, such as “*****”, count as missing
+p07_station_line.csv | 24 | date sun cloud total wind | dnnnn | wind | | “7031 SOME PLACE AK -9.0”
+p08_quotes_in_tsv.tsv | 24 | - | tt | - | column_2 | a row
+p09_class_first.csv | 40 | letter xbox ybox edges | tnnn | letter | |
+p10_median_value.csv | 40 | longitude latitude rooms income median_flat_value near | nnnnnt | median_flat_value | |
+p10c_status_first.csv | 40 | status duration amount credit_risk | tnnt | credit_risk | |
+p11_presence.arff | 24 | bread milk total | ttt | total | | ? was read as not “t”
+p13_two_digit_years.csv | 24 | who begin days kind | tdnt | kind | | read as 1989-01-13, the month first
+p14_date_with_word.csv | 24 | begin end days kind | ddnt | kind | | 2 cells, such as “Still open”, count as missing
+p16_quote_in_name.arff | 24 | a Swan's_song class | ntt | class | a |
+p17_mac_roman.csv | 24 | name points kind | tnt | kind name | | read as Mac Roman
+p20_one_long_line.csv | 59 | a b kind | nnt | kind | | 1 line with other than 3 cells was left out, the first line 32
+p23_date_names.csv | 24 | Region 1/22/20 1/23/20 1/24/20 | tnnn | 1/23/20 1/24/20 | * |
+p25_timestamp.csv | 60 | user item rating timestamp | nnnd | rating | | read as dates
+p27_date_value_semicolon.csv | 24 | Datum Wert | dn | Wert | |
+p31_comments.csv | 24 | year mean unc | nnn | mean | unc | 2 lines above
+p32_day_month_two_digits.csv | 24 | when x kind | dnt | kind | | read as 2013-01-02, the day first
+p34_parts_at_top.xlsx | 24 | a b kind | nnt | kind | a |
+"""
+
+
+@pytest.mark.parametrize("line", READ.strip().splitlines(), ids=lambda line: line.partition(" ")[0])
+def test_a_table_is_read_as_an_expert_reads_it(line):
+    file, rows, names, kinds, targets, out, words = map(str.strip, line.split("|"))
+    if file.endswith("xlsx"):
+        pytest.importorskip("python_calamine", reason="python-calamine is not installed")
+    table = read((UPLOADS / file).read_bytes(), file)
+    assert table.n_rows == int(rows) and "".join(column.kind[0] for column in table.columns) == kinds
+    if names == "-":
+        names = " ".join(f"column_{place}" for place in range(1, len(kinds) + 1))
+    assert [name.replace(" ", "_") for name in table.names] == names.split()
+    target = suggest_target(table)
+    assert targets == "-" or target in targets.split()
+    assert out == "*" or {name.replace(" ", "_") for name in left_out(table, target)} == set(out.split())
+    assert words in notes(table)
 
 
 # --- marks in numbers -----------------------------------------------------------------------------------------------
@@ -538,3 +593,31 @@ def test_a_target_among_many_columns_is_found_in_linear_time():
     begun = time.process_time()
     assert suggest_target(table) == "c499" and len(suggest_columns(table, "c499")) == 499
     assert time.process_time() - begun < 2  # 0.1; with a look at all columns for each, 10
+
+
+# --- the body -------------------------------------------------------------------------------------------------------
+
+
+def test_lines_of_the_body_can_be_chosen():
+    lines = "Report\na,b\n" + "".join(f"{i},{i % 3}\n" for i in range(20)) + "Sum,\n"
+    table = read(lines)
+    assert {guess.key: guess.taken for guess in table.guesses if guess.key in body.LINES} == {
+        **{"begins at line": "3", "names at line": "2", "ends at line": "22"}
+    }
+    part = read(lines, choices={"begins at line": "5", "ends at line": "16"})
+    assert part.names == ("a", "b") and values(part, "a") == list(range(2, 14))
+    for answer in ({"begins at line": "x"}, {"begins at line": "30"}, {"names at line": "40"}, {"names at line": ""}):
+        with pytest.raises(UploadError, match="row"):
+            read(lines, choices=answer)
+
+
+def test_a_cell_beyond_the_limit_of_the_csv_module_is_one_sentence():
+    long = "x" * 140_000
+    arff = "@relation r\n@attribute a string\n@attribute b numeric\n@data\n"
+    for text in (f"a,b\n{long},1\n" + "y,2\n" * 20, f"{arff}{long},1\n" * 1, f"# {long}\na,b\n{long},1\n"):
+        with pytest.raises(UploadError, match="more than 131072 characters"):
+            read(text)
+
+
+def test_a_carriage_return_in_a_quoted_cell_is_the_end_of_a_line():
+    assert read('a,b\n"x\ry",1\n"x\r\ny",2\n' * 1 + '"z\nw",3\n' * 10).columns[0].categories == ("x\ny", "z\nw")
