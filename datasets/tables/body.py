@@ -34,7 +34,7 @@ _SNIFFED_LINES, _SNIFFED_CHARACTERS, _SEEN_ROWS = 300, 1 << 17, 300
 _SEPARATOR_LINE = re.compile(r"\"?sep=([,;|\t])\"?[,;|\t]*", re.IGNORECASE)
 _TABS = re.compile(r"\t++")
 _AGREE, _REGULAR, _MISFITS, _CLEAN = 0.8, 0.9, 0.01, 2
-_LONGEST_COMMENT = 10_000
+_LONGEST_COMMENT, _MANY = 10_000, 5
 _YEARS = range(1800, 2101)
 
 Row = tuple[int, list[str]]
@@ -165,13 +165,17 @@ def _score(sample: str, separator: str, limits: Limits, cut: bool) -> tuple[int,
     rows = rows[:-1] if cut and len(rows) > 1 else rows  # a quoted cell may go on below
     width = _width(rows)
     fits = [place for place, cells in enumerate(rows) if len(cells) == width]
-    if width < 2 or 2 * len(fits) < len(rows) - fits[0]:
+    if width < 2:
         return 0, 0.0, 0
-    regular = int(len(fits) >= _REGULAR * (fits[-1] + 1 - fits[0]))
     clean = all(len(cells) in (1, width - 1) for cells in rows[: fits[0]])
+    regular = len(fits) >= _REGULAR * (fits[-1] + 1 - fits[0]) and 2 * len(fits) >= len(rows) - fits[0]
+    if not regular:  # a report with a table within
+        low, high = _stretch(list(enumerate(rows)), width)
+        fits, clean = list(range(low, high)), False
+        regular = len(fits) >= max(limits.fewest_rows, len(rows) / 5)
     kinds = Counter(kind_of(cell[:100]) for place in fits[:_SEEN_ROWS] for cell in rows[place][:50])
     typed = (kinds["number"] + kinds["date"]) / kinds.total()
-    return regular * (_CLEAN if clean else 1), typed * regular, width
+    return int(regular) * (_CLEAN if clean else 1), typed * regular, width
 
 
 def _width(rows: Sequence[list]) -> int:
@@ -196,6 +200,14 @@ def find(rows: Sequence[Row], limits: Limits, choices: Mapping[str, str]) -> Bod
         )
     kinds = _kinds([cells for _, cells in rows if len(cells) == width])
     first, end = _ends(rows, kinds)
+    low, high = _stretch(rows, width)
+    n_misfits = sum(len(cells) != width for _, cells in rows[first:end])
+    if n_misfits >= _MANY and n_misfits > _MISFITS * (high - low):  # lines of words above the numbers, as in a report
+        own = _kinds([cells for _, cells in rows[low:high]])
+        outside = sum(_agrees(cells, own) for _, cells in (*rows[:low], *rows[high:]))
+        if outside < min(n_misfits, (high - low) / 5):
+            kinds = own
+            first, end = _ends(rows[:high], kinds, low)
     names_at, why = _place_of_names(rows, first, end, kinds, choices)
     first, end = _chosen(rows, first, end, choices)
     if names_at is not None and first <= names_at < end:
@@ -258,12 +270,39 @@ def _agrees(cells: Sequence[str], kinds: Sequence[str]) -> bool:
     return same >= other
 
 
-def _ends(rows: Sequence[Row], kinds: Sequence[str]) -> tuple[int, int]:
+def _stretch(rows: Sequence[Row], width: int) -> tuple[int, int]:
+    """The places where the most rows in a row have a width."""
+    best, begin = (0, 0), 0
+    for place, (_, cells) in enumerate(rows):
+        if len(cells) != width:
+            begin = place + 1
+        elif place + 1 - begin > best[1] - best[0]:
+            best = begin, place + 1
+    return best
+
+
+def _ends(rows: Sequence[Row], kinds: Sequence[str], start: int = 0) -> tuple[int, int]:
     """The places of the first row of the body and of the row below its last."""
-    places = range(len(rows))
-    first = next((place for place in places if _agrees(rows[place][1], kinds)), 0)
+    places = range(start, len(rows))
+    first = next((place for place in places if _agrees(rows[place][1], kinds)), start)
+    if kinds.count("text") == len(kinds):
+        first = _first_that_recurs(rows, first, len(kinds))
     last = next((place for place in reversed(places) if _agrees(rows[place][1], kinds)), len(rows) - 1)
     return first, last + 1
+
+
+def _first_that_recurs(rows: Sequence[Row], first: int, width: int) -> int:
+    """The place of the first row of texts that does not differ from all below it where these repeat, as formats do."""
+    below = [cells for _, cells in rows[first:] if len(cells) == width]
+    counts = [Counter(cell.strip() for cell in column) for column in zip(*below, strict=True)]
+    repeating = [place for place, of_column in enumerate(counts) if 4 * len(of_column) <= len(below)]
+    for place in range(first, min(first + _MANY, len(rows))):
+        cells = rows[place][1]
+        own = [cells[at].strip() for at in repeating] if len(cells) == width else []
+        alone = [counts[at][cell] == 1 for at, cell in zip(repeating, own, strict=False) if cell]
+        if not alone or not all(alone) or len(repeating) < 2:
+            return place if len(cells) == width else first
+    return first
 
 
 def _chosen(rows: Sequence[Row], first: int, end: int, choices: Mapping[str, str]) -> tuple[int, int]:
@@ -302,6 +341,8 @@ def _names(cells: list[str], body: Sequence[list[str]], width: int) -> list[str]
     if len(names) == width - 1:  # R's names are one cell shorter than its rows
         names = [*names, ""] if all(not row[-1].strip() for row in body) else ["", *names]
     names[0] = names[0].lstrip("#").strip() or names[0]
+    if all(len(name) > 1 and name[0] == name[-1] == "'" for name in names):
+        names = [name[1:-1] for name in names]
     return (names + [""] * width)[:width]
 
 

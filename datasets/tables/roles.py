@@ -15,7 +15,23 @@ _FEW_VALUES = 10  # a column of at most so many distinct whole numbers holds cla
 _TARGETS = (
     *("target", "class", "classes", "label", "labels", "y", "outcome", "response", "diagnosis", "species", "survived"),
     *("quality", "churn", "attrition", "default", "vote", "winner", "grade", "type", "direction", "status", "result"),
-    *("price", "medv", "mpg", "sales", "salary", "wage", "score", "yield", "tip", "purchase", "category", "group"),
+    *(
+        "price",
+        "medv",
+        "mpg",
+        "sales",
+        "salary",
+        "wage",
+        "score",
+        "yield",
+        "tip",
+        "purchase",
+        "category",
+        "group",
+        "death",
+        "dead",
+        "died",
+    ),
 )
 """Names of targets, the surest first"""
 _SURE_NAMES, _SURE_WORDS = (
