@@ -216,10 +216,12 @@ def _decoded(data: bytes, choices: Choices) -> tuple[str, list[Guess]]:
 
 def _likely_encoding(data: bytes, known: Sequence[str]) -> str | None:
     """The encoding that charset-normalizer finds, of several that give the same text the most frequent one."""
-    from charset_normalizer import from_bytes
-
     if 2 * len(data.translate(None, bytes(range(128)))) > len(data):
         return None  # most bytes are no ASCII, so that it is no table
+    try:
+        from charset_normalizer import from_bytes
+    except ModuleNotFoundError:  # the package alone does without
+        return next(iter(known), None)
     best = from_bytes(data[: 1 << 18], cp_isolation=list(known)).best() if known else None
     if best is None:
         return next(iter(known), None)
