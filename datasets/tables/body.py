@@ -34,7 +34,7 @@ _SNIFFED_LINES, _SNIFFED_CHARACTERS, _SEEN_ROWS = 300, 1 << 17, 300
 _SEPARATOR_LINE = re.compile(r"\"?sep=([,;|\t])\"?[,;|\t]*", re.IGNORECASE)
 _TABS = re.compile(r"\t++")
 _AGREE, _REGULAR, _MISFITS, _CLEAN = 0.8, 0.9, 0.01, 2
-_LONGEST_COMMENT, _MANY = 10_000, 5
+_LONGEST_COMMENT, _MANY, _SEEN_CELLS = 10_000, 5, 20_000
 _YEARS = range(1800, 2101)
 
 Row = tuple[int, list[str]]
@@ -246,7 +246,8 @@ def _note(rows: Sequence[Row], where: str) -> str:
 
 def _kinds(rows: Sequence[list[str]]) -> list[str]:
     """What most cells of each column look like, as a part of the rows shows: "number", "date" or "text"."""
-    part = rows[:: max(1, len(rows) // _SEEN_ROWS)]
+    n_seen = min(_SEEN_ROWS, 1 + _SEEN_CELLS // len(rows[0]))
+    part = rows[:: max(1, len(rows) // n_seen)]
     kinds = []
     for cells in zip(*part, strict=True):
         counts = Counter(map(kind_of, (cell[:500] for cell in cells)))
@@ -330,7 +331,7 @@ def _place_of_names(
     at = _line_of_names(rows, first, len(kinds))
     if at is not None:
         return at, ""
-    stand, reason = names_stand_first(rows[first:end], kinds)
+    stand, reason = names_stand_first(rows[first : min(end, first + _SEEN_CELLS)], kinds)
     note = f"The first line was read as {'names' if stand else 'a row'}: {reason}." if reason else ""
     return (first if stand else None), note
 

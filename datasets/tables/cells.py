@@ -183,7 +183,7 @@ class Cells:
 
     def __init__(self, cells: Iterable[str], marks: frozenset[str] = MISSING):
         known: dict[str, int] = {}
-        codes = array("i", [known.setdefault(cell.strip(), len(known)) for cell in cells])
+        codes = array("i", [known.setdefault(cell, len(known)) for cell in map(str.strip, cells)])
         self.codes = np.array(codes, dtype=np.intc)
         self.texts = list(known)
         self.present = np.array(_present(self.texts, marks), dtype=bool)
@@ -211,7 +211,9 @@ class Cells:
 
 def _present(texts: Sequence[str], marks: frozenset[str]) -> list[bool]:
     """Which texts of a column stand for a value: a minus beside plus alone does, and NA among codes of two capitals."""
-    present = [text.lower() not in marks for text in texts]
+    present = [text[:1].isdigit() or text.lower() not in marks for text in texts]
+    if "-" not in texts and "NA" not in texts:
+        return present
     others = {text for text, there in zip(texts, present, strict=True) if there}
     kept = {"-"} if others == {"+"} else set()
     if "NA" in texts and len(others) > 2 and all(map(_TWO_CAPITALS.fullmatch, others)):
@@ -234,8 +236,7 @@ class _Ways:
 
 def _ways(name: str, cells: Cells, kind: str | None) -> _Ways:
     """What a column can be; cells of another kind than a chosen one are strays, else only a few without digits are."""
-    times = cells.times()
-    texts = list(times)
+    texts = cells.shown
     if not texts:
         return _Ways("empty")
     if kind == "text":
@@ -245,6 +246,7 @@ def _ways(name: str, cells: Cells, kind: str | None) -> _Ways:
     if ways is None and kind is None:
         strays = [text for text in texts if not any(map(str.isdigit, text))]
         rest = [text for text in texts if any(map(str.isdigit, text))]
+        times = cells.times()
         few = len(strays) <= _MOST_STRAYS and sum(map(times.get, strays)) <= _SHARE_OF_STRAYS * sum(times.values())
         ways = (few and rest and (_number_ways(rest) or _date_ways(rest))) or _Ways("text")
         return replace(ways, strays=tuple(strays)) if ways.kind != "text" else ways
