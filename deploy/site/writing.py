@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import logging
 import multiprocessing
@@ -33,9 +32,9 @@ COMPONENTS = ROOT / "pages" / "components"
 #: Components of the app that every page has besides its live view.
 MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/row.js"}
 STYLES = ("sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
-#: Plotly's library for figures of a plane: the npm package plotly.js-cartesian-dist-min, of the version in package.json
-#: and of the Python package's own library. `npm run plotly` writes the file. It has its licence inside.
-PLANE = HERE / "plotly-cartesian.min.js.gz"
+#: Plotly's library for figures of a plane, a third of the whole: an npm package of the version of the Python package's
+#: own library, as package-lock.json names it. Both have their licence inside.
+PLANE = ROOT / "node_modules" / "plotly.js-cartesian-dist-min" / "plotly-cartesian.min.js"
 _PLANE = "plotly-cartesian"
 #: What a page may load: files of its own host or folder, and what its scripts make of these. It sends nothing anywhere.
 POLICY = (
@@ -107,7 +106,8 @@ def write_shared(folder: Path) -> None:
     """Write what all pages share; it also marks the folder as an export, should the rest be interrupted."""
     (folder / "assets" / "site.js").write_text(site_script(), encoding="utf-8")
     (folder / "assets" / "site.css").write_text(site_style(), encoding="utf-8")
-    for name, library in (("plotly", get_plotlyjs().encode()), (_PLANE, gzip.decompress(PLANE.read_bytes()))):
+    whole = get_plotlyjs().encode()
+    for name, library in (("plotly", whole), (_PLANE, PLANE.read_bytes() if PLANE.exists() else whole)):
         (folder / "assets" / f"{name}.js").write_text(packed(name, library), encoding="utf-8")
 
 
