@@ -7,10 +7,8 @@ SciPy and scikit-learn; `rff_engine.figures` and `rff_engine.experiments` are im
 Finite input gives finite output or a ValueError of one sentence: numbers above 1e100 in size are refused, and a
 function with a lower limit documents it (tests/engine/test_every_call.py).
 
-`alignment_loss`, `landmark_alignment_loss`, `pseudo_posterior`, `kl_divergence`, `phases`, `fourier_features`,
-`random_phase_features` and `landmark_similarity` also take PyTorch tensors and arrays of any library of the array API
-standard, all of one library and on one device, where the result stays; other functions refuse them. Points are dense
-then, and `n_jobs` has no effect. The costs are in `rff_engine/_array_api.py`; accelerators have not been measured.
+Arrays are NumPy's, points also SciPy's sparse ones. Those of other libraries, such as PyTorch tensors, are refused:
+pass ``numpy.asarray(X)``.
 
 Functions with `n_jobs` use threads if there is enough work, by default all that are allowed: the number that OpenMP may
 use, which is the cores of this process or the limit set by `OMP_NUM_THREADS`, `threadpoolctl.threadpool_limits` or a

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _array_api, _blocks
-from ._array_api import array_namespace
+from . import _blocks
 from ._blocks import pieces
 from ._typing import ArrayLike, MatrixLike
 from ._validation import (
@@ -253,8 +252,6 @@ def alignment_loss(
     >>> rff.alignment_loss(X, y, omega).round(3)
     array([0.667, 0.   ])
     """
-    if (xp := array_namespace(X, omega, sample_weight)) is not None:
-        return _array_api.alignment_loss(xp, X, y, omega, sample_weight)
     X = as_points(X)
     n_jobs = check_jobs(n_jobs)
     classes, codes = as_labels(y, X.shape[0])
@@ -385,10 +382,6 @@ def landmark_alignment_loss(
     >>> rff.landmark_alignment_loss(X, y, X[:1], y[:1], omega, landmark_indices=np.array([0])).round(3)
     array([[0.667, 0.   ]])
     """
-    if (xp := array_namespace(X, landmarks, omega, sample_weight)) is not None:
-        return _array_api.landmark_alignment_loss(
-            xp, X, y, landmarks, landmark_labels, omega, landmark_indices, sample_weight
-        )
     X = as_points(X)
     n_jobs = check_jobs(n_jobs)
     n, d = X.shape

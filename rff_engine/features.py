@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _array_api, _blocks
-from ._array_api import array_namespace
+from . import _blocks
 from ._blocks import pieces
 from ._typing import ArrayLike, MatrixLike
 from ._validation import as_numbers, as_points, check_fits, check_jobs
@@ -119,8 +118,6 @@ def phases(X: MatrixLike, omega: ArrayLike) -> np.ndarray:
     >>> rff.phases([[1.0, 2.0]], [[3.0, 0.0], [0.5, 0.5]])
     array([[3. , 1.5]])
     """
-    if (xp := array_namespace(X, omega)) is not None:
-        return _array_api.phases(xp, X, omega)
     X = as_points(X)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
     check_fits(X.shape[0] * len(omega), f"X has {X.shape[0]} rows and omega {len(omega)}")
@@ -179,8 +176,6 @@ def fourier_features(
     >>> bool(np.abs(features @ features.T - kernel(X)).max() < 0.02)
     True
     """
-    if (xp := array_namespace(X, omega, weights)) is not None:
-        return _array_api.fourier_features(xp, X, omega, weights)
     X = as_points(X)
     n_jobs = check_jobs(n_jobs)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
@@ -245,8 +240,6 @@ def random_phase_features(X: MatrixLike, omega: ArrayLike, offsets: ArrayLike) -
     >>> rff.random_phase_features(np.zeros((3, 2)), omega, rng.uniform(0, 2 * np.pi, 100)).shape
     (3, 100)
     """
-    if (xp := array_namespace(X, omega, offsets)) is not None:
-        return _array_api.random_phase_features(xp, X, omega, offsets)
     angle = phases(X, omega)
     D = angle.shape[1]
     offsets = as_numbers(offsets, "offsets")

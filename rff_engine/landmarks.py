@@ -16,8 +16,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from . import _array_api, _blocks
-from ._array_api import array_namespace
+from . import _blocks
 from ._blocks import pieces
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
@@ -209,8 +208,6 @@ def landmark_similarity(
     >>> rff.landmark_similarity(X, landmarks, omega, Q).round(6).ravel()
     array([1., 0., 1.])
     """
-    if (xp := array_namespace(X, landmarks, omega, Q)) is not None:
-        return _array_api.landmark_similarity(xp, X, landmarks, omega, Q)
     n_jobs = check_jobs(n_jobs)
     X, landmarks, omega, Q = _check_representation(X, landmarks, omega, Q, settings=True)
     shape = (*Q.shape[:-2], X.shape[0], Q.shape[-2])

@@ -13,8 +13,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import xlogy
 
-from . import _array_api
-from ._array_api import array_namespace
 from ._typing import ArrayLike
 from ._validation import as_distribution, as_losses, check_count, check_interval, check_nonnegative
 
@@ -51,8 +49,6 @@ def pseudo_posterior(loss: ArrayLike, beta: float, n: int) -> np.ndarray:
     >>> rff.pseudo_posterior([0.2, 0.3, 0.4], beta=1.0, n=100).round(3)
     array([0.665, 0.245, 0.09 ])
     """
-    if (xp := array_namespace(loss)) is not None:
-        return _array_api.pseudo_posterior(xp, loss, beta, n)
     loss = as_losses(loss)
     beta = check_nonnegative(beta, "beta")
     root_n = np.sqrt(check_count(n, "n"))
@@ -86,8 +82,6 @@ def kl_divergence(Q: ArrayLike) -> np.ndarray | float:
     >>> round(float(rff.kl_divergence([0.5, 0.5, 0.0, 0.0])), 3)  # ln 2
     0.693
     """
-    if (xp := array_namespace(Q)) is not None:
-        return _array_api.kl_divergence(xp, Q)
     Q = as_distribution(Q)
     return np.maximum(np.log(Q.shape[-1]) + xlogy(Q, Q).sum(axis=-1), 0.0)
 
