@@ -82,7 +82,8 @@ node_modules/.package-lock.json: package-lock.json
 	npm ci --no-audit --no-fund --ignore-scripts
 	touch $@
 
-# A stopped benchmark goes on where it was; BENCH="--only svm-500 --no-write" hands on options.
+# Two tables of docs/performance.md; BENCH="formulas --quick" hands on other options.
+BENCH ?= --write
 bench: .venv/dev.stamp
 	$(BIN)/python -m benchmarks.engine $(BENCH)
 

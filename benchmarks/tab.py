@@ -16,6 +16,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from http.cookiejar import CookieJar
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -82,94 +83,57 @@ def widget(element) -> Widget | None:
     """The control of an `Element`, or None if a user cannot change it."""
     kind = element.WhichOneof("type")
     proto = getattr(element, kind)
-    if kind not in _READERS or proto.disabled or proto.form_id:
+    if kind not in _GIVEN or proto.disabled or proto.form_id or (read := _read(kind, proto)) is None:
         return None
+    field, default, allowed = read
+    given = getattr(proto, _raw(kind, proto)) if proto.set_value else None
     name = proto.id.split("-", 2)[-1]  # the app's key follows a prefix and a hash
-    common = {"id": proto.id, "name": proto.label if name == "None" else name}
-    return _READERS[kind](proto, common | {"parameter": proto.query_param_key})
-
-
-def _slider(proto, common) -> Widget | None:
-    if len(proto.default) != 1:  # a range slider
-        return None
-    if proto.type == Slider.SELECT_SLIDER:
-        allowed = tuple((option,) for option in proto.options)
-        kind = {"field": "string_array_value", "default": allowed[int(proto.default[0])]}
-        return Widget(**kind, allowed=allowed, server_value=_set_by_server(proto, "raw_value"), **common)
-    kind = {"field": "double_array_value", "default": tuple(proto.default)}
-    return Widget(**kind, allowed=_steps(proto), server_value=_set_by_server(proto, "value"), **common)
-
-
-def _steps(proto) -> tuple:
-    count = int((proto.max - proto.min) / proto.step + 1e-9) + 1
-    return tuple((round(proto.min + i * proto.step, 9),) for i in range(count))
-
-
-def _number_input(proto, common) -> Widget | None:
-    if not (proto.has_min and proto.has_max):
-        return None
-    return _single("double_value", proto, common, tuple(value for (value,) in _steps(proto)))
-
-
-def _checkbox(proto, common) -> Widget:
-    return _single("bool_value", proto, common, (False, True))
-
-
-def _text(proto, common) -> Widget:
-    return _single("string_value", proto, common, ())
-
-
-def _single(field: str, proto, common, allowed: tuple) -> Widget:
-    server_value = _set_by_server(proto, "value")
-    return Widget(field=field, default=proto.default, allowed=allowed, server_value=server_value, **common)
-
-
-def _one_of(proto, common) -> Widget | None:
-    if not proto.HasField("default"):
-        return None
-    kind = {"field": "string_value", "default": proto.options[proto.default]}
-    return Widget(**kind, allowed=tuple(proto.options), server_value=_set_by_server(proto, "raw_value"), **common)
-
-
-def _button_group(proto, common) -> Widget:
-    options = tuple(option.content for option in proto.options)
-    return _some_of(options, proto.click_mode == ButtonGroup.MULTI_SELECT, proto, common)
-
-
-def _multiselect(proto, common) -> Widget:
-    return _some_of(tuple(proto.options), True, proto, common)
-
-
-def _some_of(options: tuple, several: bool, proto, common) -> Widget:
     return Widget(
-        field="string_array_value",
-        default=tuple(options[i] for i in proto.default),
-        allowed=options if several else tuple((option,) for option in options),
-        several=several,
-        server_value=_set_by_server(proto, "raw_values"),
-        **common,
+        id=proto.id,
+        name=proto.label if name == "None" else name,
+        field=field,
+        default=default,
+        allowed=allowed,
+        several=kind == "multiselect" or (kind == "button_group" and proto.click_mode == ButtonGroup.MULTI_SELECT),
+        parameter=proto.query_param_key,
+        server_value=given if given is None or isinstance(given, bool | int | float | str) else tuple(given),
     )
 
 
-def _set_by_server(proto, name: str):
-    """The value that the server sets, or None."""
-    value = getattr(proto, name)
-    if not proto.set_value:
-        return None
-    return value if isinstance(value, bool | int | float | str) else tuple(value)
+#: Where a message has the value that the server sets, by kind of control.
+_GIVEN = dict.fromkeys(("slider", "number_input", "checkbox", "text_area", "text_input"), "value")
+_GIVEN |= dict.fromkeys(("selectbox", "radio"), "raw_value") | dict.fromkeys(
+    ("button_group", "multiselect"), "raw_values"
+)
 
 
-_READERS = {
-    "slider": _slider,
-    "number_input": _number_input,
-    "selectbox": _one_of,
-    "radio": _one_of,
-    "button_group": _button_group,
-    "multiselect": _multiselect,
-    "checkbox": _checkbox,
-    "text_area": _text,
-    "text_input": _text,
-}
+def _raw(kind: str, proto) -> str:
+    return "raw_value" if kind == "slider" and proto.type == Slider.SELECT_SLIDER else _GIVEN[kind]
+
+
+def _read(kind: str, proto) -> tuple[str, Any, tuple] | None:
+    """Field of the state, default and allowed values of a control; None if a user cannot change it."""
+    if kind == "slider" and len(proto.default) == 1:
+        if proto.type != Slider.SELECT_SLIDER:
+            return "double_array_value", tuple(proto.default), tuple((step,) for step in _steps(proto))
+        return "string_array_value", (proto.options[int(proto.default[0])],), tuple((one,) for one in proto.options)
+    if kind == "number_input" and proto.has_min and proto.has_max:
+        return "double_value", proto.default, _steps(proto)
+    if kind in ("selectbox", "radio") and proto.HasField("default"):
+        return "string_value", proto.options[proto.default], tuple(proto.options)
+    if kind in ("button_group", "multiselect"):
+        options = proto.options if kind == "multiselect" else [option.content for option in proto.options]
+        one_of = kind == "button_group" and proto.click_mode != ButtonGroup.MULTI_SELECT
+        allowed = tuple((option,) for option in options) if one_of else tuple(options)
+        return "string_array_value", tuple(options[i] for i in proto.default), allowed
+    if kind == "checkbox":
+        return "bool_value", proto.default, (False, True)
+    return ("string_value", proto.default, ()) if kind.startswith("text") else None
+
+
+def _steps(proto) -> tuple[float, ...]:
+    count = int((proto.max - proto.min) / proto.step + 1e-9) + 1
+    return tuple(round(proto.min + i * proto.step, 9) for i in range(count))
 
 
 class Tab:
@@ -183,8 +147,6 @@ class Tab:
         Path of the page and its query.
     choices : random.Random
         Draws controls and values.
-    cookies : CookieJar, optional
-        Of the browser; by default a new one.
 
     Attributes
     ----------
@@ -192,17 +154,10 @@ class Tab:
         Unexpected events: exceptions shown, internal errors of runs, invalid messages.
     refusals : Counter
         Error messages that refuse a request, as intended.
-    polls : int
-        Reruns of fragments by their timers.
-    answered : dict of str to object, or None
-        The settings when the last answer came; None before the first.
-    moving : dict of str to object
-        The setting that was changed since and not answered yet; empty if there is none.
     """
 
-    def __init__(self, server: str, page: str, choices: random.Random, cookies: CookieJar | None = None):
+    def __init__(self, server: str, page: str, choices: random.Random):
         parts = urlsplit(page)
-        self._cookies = CookieJar() if cookies is None else cookies
         self._server, self._page, self.choices = server, parts.path, choices
         self._query = parse_qs(parts.query)
         self._elements: dict[tuple[int, ...], tuple] = {}  # element, fragment and run by path
@@ -215,9 +170,6 @@ class Tab:
         self._socket = self._reader = None
         self.faults: list[str] = []
         self.refusals: Counter[str] = Counter()
-        self.polls = 0
-        self.answered: dict[str, object] | None = None
-        self.moving: dict[str, object] = {}
 
     async def __aenter__(self) -> Tab:
         """Load the page and wait until its script has run."""
@@ -253,19 +205,15 @@ class Tab:
 
     def _shake_hands(self) -> dict[str, str]:
         """Send the requests that precede the websocket; return the cookies: a token, and with nginx the process."""
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self._cookies))
+        kept = CookieJar()
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(kept))
         try:
             for path in (self._page, "_stcore/health", "_stcore/host-config"):
                 with opener.open(f"{self._server}/{path}", timeout=LONGEST) as answer:
                     answer.read()
         except OSError as error:
             raise LostError(f"no reply: {error!r}") from error
-        return {cookie.name: cookie.value or "" for cookie in self._cookies}
-
-    @property
-    def lost(self) -> bool:
-        """Whether the socket has closed."""
-        return self._reader is None or self._reader.done()
+        return {cookie.name: cookie.value or "" for cookie in kept}
 
     @property
     def address(self) -> str:
@@ -298,7 +246,6 @@ class Tab:
         """Give a control a value and wait; return the seconds of the rerun."""
         self.values[chosen.id] = value
         if chosen.parameter:
-            self.moving = {chosen.parameter: value}
             if value == chosen.default:
                 self._query.pop(chosen.parameter, None)
             else:
@@ -323,8 +270,7 @@ class Tab:
     async def act(self, name: str, event: str, value) -> float:
         """Send an event of a component and wait; return the seconds of the rerun."""
         component = self.component(name)
-        if component is None:
-            raise LookupError(f"{self._page} shows no component {name!r}")
+        assert component is not None, f"{self._page} shows no component {name!r}"
         sent = json.dumps([{"event": event, "value": value}])
         return await self._ask(WidgetState(id=_EVENTS.format(component[0]), json_trigger_value=sent))
 
@@ -337,7 +283,6 @@ class Tab:
             late = await asyncio.wait_for(self._finished, LONGEST) - asked
         except TimeoutError as error:
             raise LostError(f"no reply within {LONGEST} s") from error
-        self.answered, self.moving = self.settings, {}
         return late
 
     def _request(self, fragment: str = "", trigger: WidgetState | None = None) -> BackMsg:
@@ -470,7 +415,6 @@ class Tab:
         with suppress(LostError):  # the reader reports it
             while True:
                 await asyncio.sleep(interval)
-                self.polls += 1
                 await self._send(self._request(fragment))
 
 

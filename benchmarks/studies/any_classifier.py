@@ -11,7 +11,7 @@ comes true is measured on 20,000 fresh points of the plane, and on a third of th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
-from benchmarks.engine.table import write
 from benchmarks.studies import frame
 from rff_engine import CertifiedClassifier
 
-PAGE = Path(__file__).parents[2] / "docs" / "certificates.md"
+PAGE = frame.DOCS / "certificates.md"
 MARKS = (
     "<!-- classifiers: begin, written by `python -m benchmarks.studies.any_classifier --write` -->",
     "<!-- classifiers: end -->",
@@ -116,22 +114,12 @@ def table(rows: pd.DataFrame) -> str:
     return frame.markdown(header, body)
 
 
-def main() -> None:
-    parser = frame.options(__doc__, ())
-    parser.add_argument("--write", action="store_true", help="write the table into docs/certificates.md")
-    asked = parser.parse_args()
-    settings = (
-        {"dataset": dataset, "classifier": classifier, "seed": seed}
-        for dataset in SETS
-        for classifier in CLASSIFIERS
-        for seed in range(SEEDS)
-    )
-    with threadpool_limits(1):
-        text = table(frame.rows(asked.output, settings, rows_of))
-    print(text)
-    if asked.write:
-        write(PAGE, text, MARKS)
+def settings(asked) -> Iterator[dict]:
+    for dataset, classifier, seed in product(asked.sets, CLASSIFIERS, range(asked.seeds)):
+        yield {"dataset": dataset, "classifier": classifier, "seed": seed}
 
 
 if __name__ == "__main__":
-    main()
+    sets = {"nargs": "+", "choices": SETS, "default": list(SETS), "metavar": "NAME"}
+    own = {"sets": sets, "seeds": {"type": int, "default": SEEDS}}
+    frame.main(__doc__, settings, rows_of, table, written=(PAGE, MARKS), **own)

@@ -33,15 +33,6 @@ NAMES = {"rff": "RFF", "pbrff": "PBRFF", "okrff": "OKRFF", "landmarks": "landmar
 _MOST_LANDMARKS = {"breast": 100, "farm": 100}
 
 
-def main() -> None:
-    parser = frame.options(__doc__)
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, metavar="METHOD")
-    parser.add_argument("--D", nargs="+", type=int, default=COUNTS)
-    parser.add_argument("--splits", type=int, default=10)
-    asked = parser.parse_args()
-    print(tables(frame.rows(asked.output, settings(asked), rows_of, SHIPPED)))
-
-
 def settings(asked) -> Iterator[dict]:
     for split, name, D, method in product(range(asked.splits), asked.datasets, asked.D, asked.methods):
         if method != "landmarks" or _MOST_LANDMARKS.get(name, D) >= D:
@@ -108,4 +99,11 @@ def table_of_bounds(results: pd.DataFrame, D: int = 100) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    methods = {"nargs": "+", "choices": METHODS, "default": METHODS, "metavar": "METHOD"}
+    own = {
+        "datasets": frame.chosen(),
+        "methods": methods,
+        "D": frame.counts(*COUNTS),
+        "splits": {"type": int, "default": 10},
+    }
+    frame.main(__doc__, settings, rows_of, tables, SHIPPED, **own)

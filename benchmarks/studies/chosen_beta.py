@@ -42,14 +42,9 @@ _WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _N_CANDIDATES, _WIDTH_COMPONENTS, _EPSILON = 2000, 100, 0.05
 
 
-def main() -> None:
-    parser = frame.options(__doc__)
-    parser.add_argument("--D", nargs="+", type=int, default=COUNTS)
-    parser.add_argument("--splits", type=int, default=10)
-    asked = parser.parse_args()
-    cells = product(range(asked.splits), asked.datasets, asked.D)
-    settings = ({"dataset": name, "split": split, "D": D} for split, name, D in cells)
-    print(tables(frame.rows(asked.output, settings, rows_of, SHIPPED)))
+def settings(asked) -> Iterator[dict]:
+    for split, name, D in product(range(asked.splits), asked.datasets, asked.D):
+        yield {"dataset": name, "split": split, "D": D}
 
 
 def rows_of(dataset: str, split: int, D: int) -> list[dict]:
@@ -154,4 +149,5 @@ def tables(results: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    own = {"datasets": frame.chosen(), "D": frame.counts(*COUNTS), "splits": {"type": int, "default": 10}}
+    frame.main(__doc__, settings, rows_of, tables, SHIPPED, **own)

@@ -1,31 +1,69 @@
-"""What the studies share: options, rows that stay in a file, tables in Markdown.
+"""What the studies share: their command line, rows that stay in a file, tables in Markdown and in pages of docs.
 
-A study lists the settings of its rows, and computes the rows of one setting. With `--output` it computes only what the
-file lacks, so it goes on where it stopped.
+A study lists the settings of its rows, computes the rows of one setting, and makes tables of all rows. With `--output`
+it computes only what the file lacks, so it goes on where it stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import platform
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from rff_engine.experiments.reports import reproduction
+from rff_engine.experiments.reports.tables import to_frame
+from rff_engine.experiments.running.store import Store
 
+DOCS = Path(__file__).parents[2] / "docs"
 DATA = reproduction.SHIPPED.parent
 DATASETS = ("breast", "ads", "mnist17", "mnist49", "mnist56", "farm", "adult")
 
 
-def options(about: str, datasets: Sequence[str] = DATASETS) -> argparse.ArgumentParser:
-    """A parser of `--output` and of `--datasets` with a default, unless there is nothing to choose from."""
-    parser = argparse.ArgumentParser(description=about.split("\n\n")[0])
-    if datasets:
-        parser.add_argument("--datasets", nargs="+", choices=DATASETS, default=datasets, metavar="NAME")
+def main(
+    about: str | None,
+    settings: Callable[[argparse.Namespace], Iterable[dict]],
+    rows_of: Callable[..., Iterable[dict]],
+    tables: Callable[[pd.DataFrame], str],
+    shipped: Path | None = None,
+    written: tuple[Path, tuple[str, str]] | None = None,
+    **options: dict[str, Any],
+) -> None:
+    """Run a study, whose docstring is `about`, from the command line.
+
+    Its rows ship in the file `shipped`, which is shown without `--output`. `--write` puts its tables into a page
+    between two marks, both in `written`. Options of its own have the arguments of `add_argument`.
+    """
+    parser = argparse.ArgumentParser(description=(about or "").split("\n\n")[0])
+    for name, kind in options.items():
+        parser.add_argument(f"--{name}", **kind)
     parser.add_argument("--output", type=Path, metavar="ROWS.csv", help="file to add the rows to")
-    return parser
+    if written:
+        parser.add_argument("--write", action="store_true", help=f"write the tables into docs/{written[0].name}")
+    asked = parser.parse_args()
+    with threadpool_limits(1):
+        text = tables(rows(asked.output, settings(asked), rows_of, shipped))
+    print(text)
+    if written and asked.write:
+        write(written[0], text, written[1])
+
+
+def chosen(datasets: Sequence[str] = DATASETS) -> dict[str, Any]:
+    """The option `--datasets`."""
+    return {"nargs": "+", "choices": DATASETS, "default": datasets, "metavar": "NAME"}
+
+
+def counts(*values: float, kind: type = int) -> dict[str, Any]:
+    """An option of several numbers."""
+    return {"nargs": "+", "type": kind, "default": values}
 
 
 def rows(
@@ -33,7 +71,6 @@ def rows(
     settings: Iterable[dict],
     rows_of: Callable[..., Iterable[dict]],
     shipped: Path | None = None,
-    line: Callable[[dict], str] = lambda row: " ".join(map(str, row.values())),
 ) -> pd.DataFrame:
     """The rows of a file after those that it lacks have been added; without a file those that ship, or all, computed.
 
@@ -47,7 +84,8 @@ def rows(
         if len(known) and _has(known, setting):
             continue
         new = [setting | row for row in rows_of(**setting)]
-        print(*map(line, new), sep="\n", flush=True)
+        for row in new:
+            print(*row.values(), flush=True)
         if output:
             pd.DataFrame(new).to_csv(output, mode="a", header=not output.exists(), index=False)
         computed += new
@@ -72,3 +110,33 @@ def markdown(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     """A table in Markdown."""
     lines = [f"| {' | '.join(line)} |" for line in (header, *body)]
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]])
+
+
+def write(path: Path, text: str, marks: tuple[str, str]) -> None:
+    """Put `text` between two marks of a page; a ValueError if it does not hold each once, in order."""
+    page = path.read_text(encoding="utf-8")
+    begin, end = marks
+    if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
+        raise ValueError(f"{path.name} does not hold the lines {begin!r} and {end!r} once each, in this order.")
+    head, rest = page.split(begin)
+    path.write_text(f"{head}{begin}\n{text}\n{end}{rest.split(end)[1]}", encoding="utf-8")
+
+
+def machine() -> str:
+    """Cores and versions."""
+    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    return f"{os.cpu_count()} cores, Python {platform.python_version()}, {libraries}"
+
+
+@cache
+def reruns(target: str, dataset: str) -> pd.DataFrame:
+    """Shipped rows of a data set that a table or figure needs."""
+    with Store(reproduction.SHIPPED, read_only=True) as store:
+        return to_frame(reproduction.known_rows(store, target, (dataset,)))
+
+
+@cache
+def published_gamma(dataset: str) -> float:
+    """gamma that the SVM of the shipped reruns chooses on the published split."""
+    known = reruns("table1", dataset)
+    return float(known[(known["method"] == "svm") & (known["split"] == "published")]["gamma"].iloc[0])

@@ -1,12 +1,12 @@
-"""Boosting and leverage scores next to the paper's learned landmarks and features, on random splits.
+"""Boosting next to the paper's learned landmarks, on random splits.
 
-    python -m benchmarks.studies.learners                                      # the tables of docs/learners.md
-    python -m benchmarks.studies.learners --datasets breast --output rows.csv  # computes what it lacks, then the tables
+    python -m benchmarks.studies.learners                                      # the table of docs/learners.md
+    python -m benchmarks.studies.learners --datasets breast --output rows.csv  # computes what it lacks, then the table
 
-A split, and gamma on it, are those of the bundled reruns: so are the rows of PB landmarks at 1, 5 and 10 %, RFF, PBRFF
-and OKRFF. `--output` adds to a file: PB landmarks at 2 %; boosting, whose rounds are as many as these landmarks; a
-linear SVM on the boosted landmarks; and frequencies drawn by their leverage scores. Settings and C are chosen on
-validation rows. `rff_engine/experiments/reports/data/learners.csv` is such a file.
+A split, and gamma on it, are those of the bundled reruns: so are the rows of PB landmarks at 1, 5 and 10 %. `--output`
+adds to a file: PB landmarks at 2 %; boosting, whose rounds are as many as these landmarks; and a linear SVM on the
+boosted landmarks. Settings and C are chosen on validation rows.
+`rff_engine/experiments/reports/data/learners.csv` is such a file.
 """
 
 from __future__ import annotations
@@ -18,54 +18,39 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 import rff_engine as rff
 from benchmarks.studies import frame
 from benchmarks.studies.frame import DATASETS
-from rff_engine.experiments.reports import reproduction
 from rff_engine.experiments.reports.comparison import chosen_by_validation
 from rff_engine.experiments.reports.tables import to_frame
 from rff_engine.experiments.running.runner import run
-from rff_engine.experiments.running.store import Store
 from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
 from rff_engine.experiments.studies.protocols import LandmarkStudy, split_source
 from rff_engine.landmarks import landmark_count
 
 SHIPPED = frame.DATA / "learners.csv"
 SHARES = (0.01, 0.02, 0.05, 0.10)
-FREQUENCIES = (10, 50, 200)
 METHODS = {
     "pb_landmarks": "PB landmarks",
     "landmarks": "boosted landmarks",
     "landmarks_svm": "boosted landmarks, SVM",
     "cosines": "boosted cosines",
 }
-FEATURES = {"rff": "RFF", "pbrff": "PBRFF", "okrff": "OKRFF", "leverage": "leverage scores"}
-KEYS = ["dataset", "repeat", "method", "share", "D", "K", "beta", "ridge"]
+KEYS = ["dataset", "repeat", "method", "share", "D", "K", "beta"]
 COLUMNS = [*KEYS, "gamma", "C", "valid_error", "test_error", "seconds"]
 _REPEATS = dict.fromkeys(DATASETS, 10) | {"farm": 5, "adult": 5}  # as many as the bundled reruns have
 _K, _BETA = 32, 10.0  # of boosted landmarks
-_RIDGE, _CANDIDATES, _PILOT = 1e-4, 2000, 200  # of leverage scores
 _CS = LandmarkStudy().Cs
-
-
-def main() -> None:
-    parser = frame.options(__doc__)
-    parser.add_argument("--repeats", type=int, help="random splits (default: 10, of farm and adult 5)")
-    asked = parser.parse_args()
-    with threadpool_limits(1):
-        print(tables(frame.rows(asked.output, settings(asked.datasets, asked.repeats), rows_of, SHIPPED)))
 
 
 # --- rows ---------------------------------------------------------------------------------------------------------
 
 
-def settings(names: Sequence[str], repeats: int | None) -> Iterator[dict]:
+def settings(asked) -> Iterator[dict]:
     """Fits: the first splits of all data sets come first."""
-    asked = {name: repeats or _REPEATS[name] for name in names}
-    for repeat, name, method in product(range(max(asked.values())), names, FITS):
-        if repeat < asked[name]:
+    for repeat, name, method in product(range(10), asked.datasets, FITS):
+        if repeat < (asked.repeats or _REPEATS[name]):
             yield {"dataset": name, "repeat": repeat, "method": method}
 
 
@@ -117,17 +102,6 @@ def _vote_error(model, values: dict, problem: LetarteProblem, part: str, count: 
     return float(((vote > 0) != getattr(problem, part).y).mean())
 
 
-def _leverage(name: str, repeat: int) -> list[dict]:
-    """Linear SVMs on frequencies drawn by their scores."""
-    problem, rows = problem_of(name, repeat), []
-    for D in FREQUENCIES:
-        drawn = rff.LeverageScoreFeatures(problem.kernel, D, _CANDIDATES, _PILOT, _RIDGE, random_state=repeat)
-        drawn.fit(problem.train.X)
-        features = {part: drawn.transform(getattr(problem, part).X) for part in PARTS}
-        rows.append({"D": D, "gamma": problem.gamma, "ridge": _RIDGE} | svm_errors(problem, features))
-    return rows
-
-
 def svm_errors(problem: LetarteProblem, features: dict, Cs: Sequence[float] = _CS) -> dict:
     """C and errors of the linear SVM with the fewest validation errors."""
     features = {part: np.ascontiguousarray(values, problem.feature_dtype) for part, values in features.items()}
@@ -140,7 +114,6 @@ FITS = {
     "pb_landmarks": _pb_landmarks,
     "landmarks": partial(_boosted, weak="landmark"),
     "cosines": partial(_boosted, weak="cosine"),
-    "leverage": _leverage,
 }
 
 
@@ -157,70 +130,54 @@ def problem_of(name: str, repeat: int) -> LetarteProblem:
 
 def gamma_of(name: str, repeat: int) -> float:
     """gamma that the RBF SVM of the bundled reruns chose on a split."""
-    rows = bundled("table1", name)
+    rows = bundled(name)
     (gamma,) = rows.loc[rows["repeat"] == repeat, "gamma"].unique()
     return float(gamma)
-
-
-@cache
-def bundled(target: str, name: str) -> pd.DataFrame:
-    """Bundled rows of a data set on random splits: landmark studies for "table1", feature sweeps for a figure."""
-    store = Store(f"sqlite:///{reproduction.SHIPPED}", read_only=True)
-    rows = to_frame(reproduction.known_rows(store, target, (name,)))
-    return rows[(rows["split"] == "random") & (rows["method"] != "svm")]
 
 
 # --- tables -------------------------------------------------------------------------------------------------------
 
 
 def tables(rows: pd.DataFrame) -> str:
-    """Both tables, in Markdown: mean test errors in percent over the splits that all methods have, by share and by D.
+    """Mean test errors in percent over the splits that all methods have, by share, and where PB landmarks err least.
 
     The last column is the largest of their standard errors.
     """
-    of_landmarks = _table("landmarks", rows, "table1", "share", METHODS)
-    of_features = _table("D", rows, "figure5", "D", FEATURES)
-    return f"{of_landmarks}\n\n{won_by_pb_landmarks(rows)}\n\n{of_features}"
+    rows, won, body = rows[rows["method"].isin(METHODS)], {}, []
+    for name in (name for name in DATASETS if (rows["dataset"] == name).any()):
+        for share, errors in mean_errors(rows, name):
+            means = [f"{100 * mean:.2f}" for mean in errors.mean()]
+            cells = [f"**{mean}**" if mean == min(means, key=float) else mean for mean in means]
+            spread = f"{100 * errors.sem().max():.2f}" if len(errors) > 1 else "–"
+            body.append([name, str(len(errors)), f"{share:.0%}", *cells, spread])
+            if errors.mean().idxmin() == "pb_landmarks":
+                won.setdefault(name, []).append(f"{share:.0%}")
+    table = frame.markdown(["data", "splits", "landmarks", *METHODS.values(), "standard error"], body)
+    where = " and ".join(f"{name} at {', '.join(shares)}" for name, shares in won.items())
+    return f"{table}\n\nPB landmarks err least on {where or 'none'}."
 
 
-def won_by_pb_landmarks(rows: pd.DataFrame) -> str:
-    """A sentence on where no other method errs as little."""
-    won = []
-    for name in DATASETS:
-        by_share = mean_errors(rows, "table1", name, "share", METHODS)
-        shares = [f"{share:.0%}" for share, errors in by_share if errors.mean().idxmin() == "pb_landmarks"]
-        won += [f"{name} at {', '.join(shares)}"] if shares else []
-    return f"PB landmarks err least on {' and '.join(won) or 'none'}."
-
-
-def _table(size: str, rows: pd.DataFrame, target: str, by: str, methods: dict) -> str:
-    def body():
-        for name in (name for name in DATASETS if (rows["dataset"] == name).any()):
-            for value, errors in mean_errors(rows, target, name, by, methods):
-                at = f"{value:.0%}" if by == "share" else f"{value}"
-                percents = [f"{100 * mean:.2f}" for mean in errors.mean()]
-                cells = [f"**{percent}**" if percent == min(percents, key=float) else percent for percent in percents]
-                spread = f"{100 * errors.sem().max():.2f}" if len(errors) > 1 else "–"
-                yield [name, str(len(errors)), at, *cells, spread]
-
-    return frame.markdown(["data", "splits", size, *methods.values(), "standard error"], body())
-
-
-def mean_errors(rows: pd.DataFrame, target: str, name: str, by: str, methods: dict) -> Iterator:
-    """For each share or D the test errors, (splits, methods), on the splits that all methods have."""
-    known = to_frame(bundled(target, name))
-    if by == "share":
-        known = known[(known["landmarks"] == "clustering") & (known["method"] == "pb_landmarks")]
-    keys = ["dataset", "method", by]
-    own = rows[(rows["dataset"] == name) & rows["method"].isin(methods)].assign(split="random")
+def mean_errors(rows: pd.DataFrame, name: str) -> Iterator[tuple[float, pd.DataFrame]]:
+    """For each share the test errors, (splits, methods), on the splits that all methods have."""
+    known = bundled(name)
+    known = known[(known["landmarks"] == "clustering") & (known["method"] == "pb_landmarks")]
+    own = rows[rows["dataset"] == name].assign(split="random")
     both = pd.concat([known.drop(columns="landmarks"), own.assign(train_error=np.nan, note="")])
-    errors = chosen_by_validation(both, keys).pivot_table("test_error", "repeat", [by, "method"])
-    for value in sorted(own[by].dropna().unique()):
-        if set(methods) <= set(errors[value].columns):
-            complete = errors[value][list(methods)].dropna()
+    errors = chosen_by_validation(both, ["dataset", "method", "share"])
+    errors = errors.pivot_table("test_error", "repeat", ["share", "method"])
+    for share in sorted(own["share"].dropna().unique()):
+        if set(METHODS) <= set(errors[share].columns):
+            complete = errors[share][list(METHODS)].dropna()
             if len(complete):
-                yield value, complete
+                yield share, complete
+
+
+def bundled(name: str) -> pd.DataFrame:
+    """Bundled rows of landmarks of a data set on random splits."""
+    rows = frame.reruns("table1", name)
+    return rows[(rows["split"] == "random") & (rows["method"] != "svm")]
 
 
 if __name__ == "__main__":
-    main()
+    repeats = {"type": int, "help": "random splits (default: 10, of farm and adult 5)"}
+    frame.main(__doc__, settings, rows_of, tables, SHIPPED, datasets=frame.chosen(), repeats=repeats)

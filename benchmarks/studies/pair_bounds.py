@@ -10,6 +10,7 @@ the points, though not at the labels; a bound that is to hold needs a width that
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from sklearn.preprocessing import StandardScaler
 
 import datasets
@@ -21,16 +22,6 @@ from rff_engine.frequencies import FrequencyBlocks
 
 _N_CANDIDATES, _EPSILON = 1000, 0.05
 _TEMPERATURES = np.logspace(-1, 4, 61)  # beta sqrt(n)
-
-
-def main() -> None:
-    asked = frame.options(__doc__).parse_args()
-    header = ["data", "rows", "prior's loss", "PAC-Bayes-kl", "two classes", "at the β of PAC-Bayes-kl"]
-    results = frame.rows(asked.output, ({"dataset": name} for name in asked.datasets), rows_of)
-    body = (
-        [name, str(n), *(f"{value:.4f}" for value in values)] for name, n, *values in results.itertuples(index=False)
-    )
-    print(frame.markdown([*header, "empirical Bernstein"], body))
 
 
 def rows_of(dataset: str) -> list[dict]:
@@ -57,5 +48,12 @@ def least_bounds(loss, variance, n: int) -> np.ndarray:
     return np.array([by_kl.min(), two_class.min(), two_class[by_kl.argmin()], bernstein.min()])
 
 
+def tables(rows: pd.DataFrame) -> str:
+    header = ["data", "rows", "prior's loss", "PAC-Bayes-kl", "two classes", "at the β of PAC-Bayes-kl"]
+    body = ([name, str(n), *(f"{value:.4f}" for value in of)] for name, n, *of in rows.itertuples(index=False))
+    return frame.markdown([*header, "empirical Bernstein"], body)
+
+
 if __name__ == "__main__":
-    main()
+    each = {"datasets": frame.chosen()}
+    frame.main(__doc__, lambda asked: ({"dataset": name} for name in asked.datasets), rows_of, tables, **each)

@@ -28,7 +28,6 @@ import scipy.sparse as sp
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 import datasets
 from benchmarks.studies import certificates, frame
@@ -87,19 +86,13 @@ def tables(rows: pd.DataFrame) -> str:
     return frame.markdown([*header, "with a rate", "PAC-Bayes-kl", "tandem"], body())
 
 
-def main() -> None:
-    parser = frame.options(__doc__)
-    parser.add_argument("--splits", type=int, default=SPLITS)
-    asked = parser.parse_args()
-    settings = (
-        {"dataset": name, "split": split, "D": D}
-        for D, names in COUNTS.items()
-        for split, name in product(range(asked.splits), asked.datasets)
-        if name in names
-    )
-    with threadpool_limits(1):
-        print(tables(frame.rows(asked.output, settings, rows_of, SHIPPED)))
+def settings(asked) -> Iterator[dict]:
+    for D, names in COUNTS.items():
+        for split, name in product(range(asked.splits), asked.datasets):
+            if name in names:
+                yield {"dataset": name, "split": split, "D": D}
 
 
 if __name__ == "__main__":
-    main()
+    own = {"datasets": frame.chosen(), "splits": {"type": int, "default": SPLITS}}
+    frame.main(__doc__, settings, rows_of, tables, SHIPPED, **own)

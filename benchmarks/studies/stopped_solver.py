@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -26,8 +26,7 @@ from sklearn.svm import LinearSVC
 import datasets
 import rff_engine as rff
 from benchmarks.studies import frame
-from rff_engine.experiments.reports import letarte, reproduction
-from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.reports import letarte
 from rff_engine.linear import linear_svm_decision
 
 CS = tuple(10.0**k for k in range(-5, 5))
@@ -40,21 +39,6 @@ _FEATURES = {
 }
 _PARAMETERS = {"D": "n_components", "beta": "beta", "rho": "rho", "draw": "random_state"}
 _SELECTIONS = {"clustering": "kmeans", "random": "random"}
-
-
-def main() -> None:
-    parser = frame.options(__doc__, ("ads", "farm", "mnist17", "mnist49", "mnist56"))
-    parser.add_argument("--method", choices=list(METHODS), default="rbf", help="landmarks (rbf, pb), or features")
-    parser.add_argument("--share", nargs="+", type=float, default=[0.1], help="landmarks, by training rows")
-    parser.add_argument("--selection", choices=list(_SELECTIONS), default="clustering", help="of landmarks")
-    parser.add_argument("--D", nargs="+", type=int, default=[64], help="features, or those of a learned landmark")
-    parser.add_argument("--beta", nargs="+", type=float, default=[1.0], help="of pb and pbrff")
-    parser.add_argument("--rho", nargs="+", type=float, default=[1e-2], help="of okrff")
-    parser.add_argument("--draws", type=int, default=1)
-    parser.add_argument("--every-C", action="store_true", help="print both SVMs at every C")
-    asked = parser.parse_args()
-    print("test errors in percent", flush=True)
-    frame.rows(asked.output, settings(asked), partial(rows_of, every_C=asked.every_C), line=said)
 
 
 def settings(asked) -> Iterator[dict]:
@@ -74,12 +58,9 @@ def settings(asked) -> Iterator[dict]:
         yield dict(zip(grids, values, strict=True))
 
 
-def rows_of(every_C: bool = False, **cell) -> list[dict]:
+def rows_of(**cell) -> list[dict]:
     """What each SVM chooses."""
-    errors_by_C = both_svms(cell)
-    if every_C:
-        print(errors_by_C.to_string(index=False))
-    return [chosen(errors_by_C)]
+    return [chosen(both_svms(cell))]
 
 
 def transformer(cell: dict, gamma: float):
@@ -97,7 +78,7 @@ def both_svms(cell: dict) -> pd.DataFrame:
     split = datasets.published_split(cell["dataset"])
     parts = {part: getattr(split, f"X_{part}").astype(np.float64) for part in ("train", "valid", "test")}
     labels = {part: getattr(split, f"y_{part}") for part in parts}
-    fitted = transformer(cell, chosen_gamma(cell["dataset"])).fit(parts["train"], labels["train"])
+    fitted = transformer(cell, frame.published_gamma(cell["dataset"])).fit(parts["train"], labels["train"])
     return svms(merged({part: np.asarray(fitted.transform(X)) for part, X in parts.items()}), labels)
 
 
@@ -138,11 +119,15 @@ def chosen(errors_by_C: pd.DataFrame) -> dict:
     return row
 
 
-def said(row: dict) -> str:
-    """A row in words, with the paper's number."""
-    given = [key for key in KEYS if row.get(key) is not None]
-    words = [f"{row[key]:.0%}" if key == "share" else f"{key} {row[key]}" for key in given if key not in KEYS[:3]]
-    words = [*(row[key] for key in given if key in KEYS[:3]), *words]
+def said(rows: pd.DataFrame) -> str:
+    """Test errors in percent, a line for each row, with the paper's number if it has one."""
+    return "\n".join(["test errors in percent", *map(_line, rows.to_dict("records"))])
+
+
+def _line(row: dict) -> str:
+    given = [key for key in KEYS if pd.notna(row.get(key))]
+    words = [row[key] for key in given if key in KEYS[:3]]
+    words += [f"{row[key]:.0%}" if key == "share" else f"{key} {row[key]:g}" for key in given if key not in KEYS[:3]]
     words = [f"{', '.join(words)}:", *(f"printed {100 * value:.1f}" for value in printed(row))]
     for name, title in (("stopped", "LinearSVC"), ("exact", "exact")):
         words.append(f"{title} {100 * row[f'{name}_test']:.2f} (C {row[f'{name}_C']:g})")
@@ -151,11 +136,11 @@ def said(row: dict) -> str:
 
 def printed(row: dict) -> pd.Series:
     """The paper's number at a row, of Figures 6 or 5; none if it has none."""
-    landmarks = row.get("landmarks") is not None
-    figure = _figure("figure6" if landmarks else "figure5")
-    keys = ["dataset", "method", "landmarks" if landmarks else "D"]
+    of_landmarks = pd.notna(row.get("landmarks"))
+    figure = _figure("figure6" if of_landmarks else "figure5")
+    keys = ["dataset", "method", "landmarks" if of_landmarks else "D"]
     at = np.logical_and.reduce([figure[key] == row[key] for key in keys])
-    if landmarks:
+    if of_landmarks:
         at &= np.isclose(figure["share"], row["share"])
     return figure.loc[at, "paper"].dropna()
 
@@ -165,13 +150,15 @@ def _figure(target: str) -> pd.DataFrame:
     return letarte.figure(target, [])
 
 
-@cache
-def chosen_gamma(name: str) -> float:
-    """The gamma that the SVM of the shipped reruns chooses on the published split."""
-    with Store(reproduction.SHIPPED, read_only=True) as store:
-        known = pd.DataFrame(reproduction.known_rows(store, "table1", [name]))
-    return float(known[(known["method"] == "svm") & (known["split"] == "published")]["gamma"].iloc[0])
-
-
 if __name__ == "__main__":
-    main()
+    own = {
+        "datasets": frame.chosen(("ads", "farm", "mnist17", "mnist49", "mnist56")),
+        "method": {"choices": list(METHODS), "default": "rbf", "help": "landmarks (rbf, pb), or features"},
+        "share": frame.counts(0.1, kind=float) | {"help": "landmarks, by training rows"},
+        "selection": {"choices": list(_SELECTIONS), "default": "clustering", "help": "of landmarks"},
+        "D": frame.counts(64) | {"help": "features, or those of a learned landmark"},
+        "beta": frame.counts(1.0, kind=float) | {"help": "of pb and pbrff"},
+        "rho": frame.counts(1e-2, kind=float) | {"help": "of okrff"},
+        "draws": {"type": int, "default": 1},
+    }
+    frame.main(__doc__, settings, rows_of, said, **own)

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import PLACE_OF_POINT, new_page, violations, wait_until
+from firefox import program, started
 from playwright.sync_api import expect
 
-from benchmarks.firefox import program, started
 from deploy.site import writing
 from pages.components.catalogue import PAGES
 from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample

@@ -1,0 +1,391 @@
+"""The engine against the papers' formulas in plain NumPy, and against the features of other libraries.
+
+    python -m benchmarks.engine                              # prints both tables of docs/performance.md
+    python -m benchmarks.engine --write                      # and writes them there
+    python -m benchmarks.engine formulas --quick             # one of them; --quick takes few rows and frequencies
+    python -m benchmarks.engine features --data breast --features 20 --repeats 1
+
+**formulas**: float32 data against the formulas in float64 with nothing shared or skipped, in blocks only if memory
+requires it, and against scikit-learn's LinearSVC. The contestants run in turn, on all cores; medians of three runs.
+
+**features**: every method makes as many features of the same rows: the published splits, columns scaled to [0, 1] by
+the training rows. Kernel width, C and a method's own parameter are chosen on the validation rows, on one grid for all.
+Seconds are processor time on one thread at the chosen values: of `fit` and `transform` of the training rows, and of the
+linear SVMs of all C. rfflearn is left out unless it is installed. `--output FILE` keeps the rows, and goes on where an
+earlier run was stopped. `python -m datasets fetch ads farm` brings the sets that are not bundled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import gc
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import lru_cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+import datasets
+import rff_engine as rff
+from benchmarks.studies import frame
+
+PAGE = frame.DOCS / "performance.md"
+FORMULAS = "<!-- formulas: begin, written by `python -m benchmarks.engine --write` -->", "<!-- formulas: end -->"
+FEATURES = "<!-- features: begin, written by `python -m benchmarks.engine --write` -->", "<!-- features: end -->"
+
+# --- formulas -----------------------------------------------------------------------------------------------------
+
+GAMMA = 0.01  # the choice of the study on MNIST 4/9, and about 1/d on standardised adult
+CS = np.logspace(-5, 4, 10)
+BUDGET = 30.0  # seconds of a contestant; one that would need more is not run again
+
+
+def alignment_loss(X, y, omega):
+    """Losses over all pairs (Letarte et al. 2019, Prop. 7), y in {-1, 1}, as the authors' code has them."""
+    n, losses = X.shape[0], []
+    for block in np.array_split(omega, max(1, 16 * n * len(omega) // 10**9)):
+        cosines = np.sum(y[:, None] * np.cos(X @ block.T), axis=0)
+        sines = np.sum(y[:, None] * np.sin(X @ block.T), axis=0)
+        losses.append(n / (2 * (n - 1)) - (cosines**2 + sines**2) / (2 * n * (n - 1)))
+    return np.concatenate(losses)
+
+
+def landmark_alignment_loss(X, y, landmarks, labels, omega):
+    """Losses over the pairs of each landmark, itself a row of X (Letarte et al. 2019, Eq. 10); omega (L, D, d)."""
+    losses = []
+    for point, label, frequencies in zip(landmarks, labels, omega, strict=True):
+        same = np.where(y == label, 1.0, -1.0)
+        aligned = (same @ np.cos((X - point) @ frequencies.T) - 1) / (len(X) - 1)
+        losses.append((1 - aligned) / 2)
+    return np.array(losses)
+
+
+def landmark_similarity(X, landmarks, omega, Q):
+    """Similarities to the landmarks (Letarte et al. 2019, Eq. 13), omega (L, D, d)."""
+    each = zip(landmarks, omega, Q, strict=True)
+    return np.stack([np.cos((X - point) @ frequencies.T) @ weights for point, frequencies, weights in each], axis=1)
+
+
+def linear_svms(features, y):
+    """scikit-learn's LinearSVC with its default settings at every C: coef (n_C, F), intercept (n_C,)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # stops at max_iter for large C, as in the paper
+        machines = [LinearSVC(C=C, random_state=0).fit(features, y) for C in CS]
+    return np.array([one.coef_[0] for one in machines]), np.array([one.intercept_[0] for one in machines])
+
+
+class Race(NamedTuple):
+    """A call of the engine and one of its formula, for arrays of this size."""
+
+    size: dict[str, int]
+    ours: Callable[[], Any]
+    plain: Callable[[], Any]
+    same: bool = True
+    """Whether the results are equal but for rounding"""
+
+
+def rows_and_labels(name: str, quick: bool, scale: bool = False):
+    """Training rows in float32 and labels of the published split."""
+    split = datasets.published_split(name)
+    X, y = split.X_train, split.y_train
+    X = StandardScaler().fit_transform(X) if scale else X
+    return (X[:500] if quick else X).astype(np.float32), y[:500] if quick else y
+
+
+def losses(name: str, scale: bool, quick: bool) -> Race:
+    X, y = rows_and_labels(name, quick, scale)
+    (n, d), N = X.shape, 200 if quick else 20000
+    omega = rff.GaussianKernel.from_gamma(GAMMA).sample_frequencies(N, d, 0)
+    plain = partial(alignment_loss, X.astype(float), y, omega)
+    return Race({"n": n, "d": d, "N": N}, partial(rff.alignment_loss, X, y, omega), plain)
+
+
+def sparse_losses(quick: bool) -> Race:
+    """Frequencies that are drawn in blocks, since all of them would not fit into memory."""
+    X, y = rows_and_labels("farm", quick)
+    (n, d), N = X.shape, 200 if quick else 20000
+    omega = rff.FrequencyBlocks(rff.GaussianKernel.from_gamma(GAMMA), N, d, 0)
+    wide = X.astype(float)
+    plain = lambda: np.concatenate([alignment_loss(wide, y, block) for block in omega])  # noqa: E731
+    return Race({"n": n, "d": d, "N": N}, partial(rff.alignment_loss, X, y, omega), plain)
+
+
+def of_landmarks(similarity: bool, quick: bool) -> Race:
+    X, y = rows_and_labels("mnist49", quick)
+    (n, d), D = X.shape, 64
+    landmarks, labels, indices = rff.select_landmarks(X, y, n // 10, random_state=0)
+    L = len(landmarks)
+    omega = rff.GaussianKernel.from_gamma(GAMMA).sample_frequencies(L * D, d, 0).reshape(L, D, d)
+    wide, points = X.astype(float), landmarks.astype(float)
+    ours = partial(rff.landmark_alignment_loss, X, y, landmarks, labels, omega, indices)
+    plain = partial(landmark_alignment_loss, wide, y, points, labels, omega)
+    if similarity:
+        Q = rff.pseudo_posterior(ours(), 1.0, n)
+        ours = partial(rff.landmark_similarity, X, landmarks, omega, Q)
+        plain = partial(landmark_similarity, wide, points, omega, Q)
+    return Race({"n": n, "d": d, "L": L, "D": D}, ours, plain)
+
+
+def svm_path(D: int, quick: bool) -> Race:
+    """Ten C; LinearSVC stops early for the larger ones."""
+    X, y = rows_and_labels("mnist49", quick)
+    D = D // 100 if quick else D
+    omega = rff.GaussianKernel.from_gamma(GAMMA).sample_frequencies(D, X.shape[1], 0)
+    features = rff.fourier_features(X, omega)
+    ours = partial(rff.linear_svm_path, features, y, CS)
+    size = {"n": len(y), "F": 2 * D, "C": len(CS)}
+    return Race(size, ours, partial(linear_svms, features.astype(float), y), same=False)
+
+
+RACES: dict[str, Callable[[bool], Race]] = {
+    "Losses, MNIST 4/9": partial(losses, "mnist49", False),
+    "Losses, adult": partial(losses, "adult", True),
+    "Losses, farm (CSR)": sparse_losses,
+    "Landmark losses, MNIST 4/9": partial(of_landmarks, False),
+    "Landmark similarities, MNIST 4/9": partial(of_landmarks, True),
+    "Path of 10 linear SVMs, 500 frequencies": partial(svm_path, 500),
+    "Path of 10 linear SVMs, 5000 frequencies": partial(svm_path, 5000),
+}
+
+
+def run(race: Race) -> dict:
+    """Median seconds of both, the largest relative difference, and the engine's peak memory over its inputs in MB."""
+    seconds, answers = {"ours": [], "plain": []}, {}
+    memory = np.nan
+    for again, name in product((False, True, True), seconds):
+        spent = seconds[name]
+        if again and sum(spent) + min(spent) > BUDGET:
+            continue
+        before = resident("VmRSS", reset=True) if name == "ours" and not again else None
+        start = time.perf_counter()
+        answers[name] = getattr(race, name)()
+        spent.append(time.perf_counter() - start)
+        if before:
+            memory = (resident("VmHWM") - before) / 1e6
+    apart = 0.0
+    if race.same:
+        apart = float(np.abs(answers["ours"] - answers["plain"]).max() / np.abs(answers["plain"]).max())
+    return {name: statistics.median(spent) for name, spent in seconds.items()} | {"memory": memory, "apart": apart}
+
+
+def resident(name: str, reset: bool = False) -> float:
+    """Resident memory of this process in bytes; "VmHWM" is its peak since the last reset. Not a number but on Linux."""
+    try:
+        if reset:
+            gc.collect()
+            ctypes.CDLL(None).malloc_trim(0)  # freed memory that is not returned would hide allocations
+            Path("/proc/self/clear_refs").write_text("5")
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except (AttributeError, OSError):
+        return np.nan
+    return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith(name + ":"))
+
+
+def table_of_formulas(measured: dict[str, dict]) -> str:
+    """Seconds of the engine and of the formulas, and the engine's memory, in Markdown."""
+    body = (
+        [
+            name,
+            ", ".join(f"{symbol} = {value}" for symbol, value in row["size"].items()),
+            *(f"{row[way]:.3g} s" for way in ("ours", "plain")),
+            f"{row['plain'] / row['ours']:.1f}×",
+            f"{row['memory']:.0f} MB",
+        ]
+        for name, row in measured.items()
+    )
+    table = frame.markdown(["what", "size", "ours", "plain", "ratio", "memory"], body)
+    apart = f"{max(row['apart'] for row in measured.values()):.0e} of the largest"
+    return f"{table}\n\nOn {frame.machine()}. Losses and similarities are within {apart} of those of the formulas."
+
+
+# --- features -----------------------------------------------------------------------------------------------------
+
+WIDTHS = (0.25, 1.0, 4.0)  # gamma, as a multiple of 1 / (d Var(X))
+C_VALUES = tuple(10.0**power for power in range(-2, 5))
+BETAS, RHOS, CANDIDATES = (1.0, 10.0, 100.0), (1e-4, 1e-3, 1e-2), 2000
+
+
+class Method(NamedTuple):
+    """A way to make features; `make(gamma, n_features, seed, value)` is a transformer."""
+
+    make: Callable[..., Any]
+    values: tuple = (None,)
+    """Of a parameter of the method's own"""
+    widths: tuple[float, ...] = WIDTHS
+    at_points: bool = False
+    """Whether each feature needs a training row of its own"""
+
+
+class OfRfflearn:
+    """The features within an estimator of rfflearn, which has no transformers."""
+
+    def __init__(self, kind: str, gamma: float, n_features: int, seed: int, _=None):
+        self.kind, self.gamma, self.n_features, self.seed = kind, gamma, n_features, seed
+
+    def fit(self, X, y):
+        library = import_module("rfflearn.cpu")
+        library.seed(self.seed)
+        self.map = getattr(library, self.kind)(self.n_features, (2 * self.gamma) ** 0.5)
+        self.map.set_weight(X.shape[1])
+        return self
+
+    def transform(self, X):
+        return self.map.conv(X) * (2 / self.n_features) ** 0.5
+
+
+def width(gamma: float) -> rff.GaussianKernel:
+    return rff.GaussianKernel.from_gamma(gamma)
+
+
+METHODS = {
+    "RBFSampler": Method(lambda g, n, seed, _: RBFSampler(gamma=g, n_components=n, random_state=seed)),
+    "Nystroem": Method(lambda g, n, seed, _: Nystroem(gamma=g, n_components=n, random_state=seed), at_points=True),
+    "PolynomialCountSketch": Method(
+        lambda _, n, seed, p: PolynomialCountSketch(degree=p, coef0=1, n_components=n, random_state=seed),
+        (2, 3),
+        (1.0,),
+    ),
+    "rfflearn RFF": Method(partial(OfRfflearn, "RFFSVC")),
+    "rfflearn ORF": Method(partial(OfRfflearn, "ORFSVC")),
+    "rfflearn QRF": Method(partial(OfRfflearn, "QRFSVC")),
+    "**RandomFourierFeatures**": Method(
+        lambda g, n, seed, _: rff.RandomFourierFeatures(width(g), n // 2, "monte_carlo", random_state=seed)
+    ),
+    "the same, orthogonal": Method(
+        lambda g, n, seed, _: rff.RandomFourierFeatures(width(g), n // 2, "orthogonal", random_state=seed)
+    ),
+    "**NystroemFeatures**, k-means": Method(
+        lambda g, n, seed, _: rff.NystroemFeatures(width(g), n, "cluster", random_state=seed), at_points=True
+    ),
+    "**PseudoPosteriorFeatures**": Method(
+        lambda g, n, seed, b: rff.PseudoPosteriorFeatures(width(g), n // 2, CANDIDATES, b, random_state=seed), BETAS
+    ),
+    "**OptimizedKernelFeatures**": Method(
+        lambda g, n, seed, r: rff.OptimizedKernelFeatures(width(g), n // 2, CANDIDATES, r, random_state=seed), RHOS
+    ),
+    "**LandmarkSimilarity**": Method(
+        lambda g, n, seed, b: rff.LandmarkSimilarity(width(g), n, beta=b, random_state=seed), BETAS, at_points=True
+    ),
+}
+
+
+def best(method: Method, split, n_features: int, seed: int) -> dict:
+    """Test error and seconds at the width, value and C of the least validation error."""
+    scale = 1 / (split.X_train.shape[1] * split.X_train.var())
+    measured = []
+    for times, value in product(method.widths, method.values):
+        features = method.make(times * scale, n_features, seed, value)
+        start = time.process_time()
+        Z = np.asarray(features.fit(split.X_train, split.y_train).transform(split.X_train))
+        made = time.process_time()
+        coef, intercept = rff.linear_svm_path(Z, split.y_train, C_VALUES)
+        trained = time.process_time()
+        valid, test = (
+            errors(features.transform(X) @ coef.T + intercept, y, split.y_train)
+            for X, y in ((split.X_valid, split.y_valid), (split.X_test, split.y_test))
+        )
+        c = int(valid.argmin())
+        row = {"test_error": float(test[c]), "seconds": made - start, "model_seconds": trained - made}
+        measured.append((valid[c], row))
+    return min(measured, key=lambda one: one[0])[1]
+
+
+def errors(decisions, y, labels) -> np.ndarray:
+    """The error rate of each column of decision values."""
+    return ((decisions > 0) != (np.asarray(y) == np.unique(labels)[1])[:, None]).mean(axis=0)
+
+
+@lru_cache(1)
+def scaled_split(name: str):
+    """The published split with columns scaled to [0, 1] by the training rows."""
+    split = datasets.published_split(name)
+    scaler = MinMaxScaler().fit(split.X_train)
+    parts = {part: scaler.transform(getattr(split, part)) for part in ("X_train", "X_valid", "X_test")}
+    return type(split)(**{**vars(split), **parts})
+
+
+def settings(asked) -> Iterator[dict]:
+    """What every installed method is measured at."""
+    for name, n, method, seed in product(asked.data, asked.features, METHODS, range(asked.repeats)):
+        here = find_spec("rfflearn") is not None or not method.startswith("rfflearn")
+        if here and not (METHODS[method].at_points and n > len(scaled_split(name).y_train)):
+            yield {"dataset": name, "features": n, "method": method, "seed": seed}
+
+
+def rows_of(dataset: str, features: int, method: str, seed: int) -> list[dict]:
+    return [best(METHODS[method], scaled_split(dataset), features, seed)]
+
+
+def table_of_features(rows: pd.DataFrame) -> str:
+    """Mean test errors in percent, the least of each set and number in bold; seconds on the last set, in the middle."""
+    counts, names = sorted(rows["features"].unique()), rows["dataset"].unique()
+    error = (100 * rows.pivot_table("test_error", "method", ["dataset", "features"])).round(1)
+    middle = counts[len(counts) // 2]
+    part = rows[(rows["dataset"] == names[-1]) & (rows["features"] == middle)]
+    seconds = part.groupby("method")[["seconds", "model_seconds"]].median()
+
+    def cell(method: str, name: str, n: int) -> str:
+        value = error.loc[method, (name, n)]
+        text = "–" if np.isnan(value) else f"{value:.1f}"
+        return f"**{text}**" if value == error[name, n].min() else text
+
+    body = []
+    for method in (method for method in METHODS if method in error.index):
+        spent = " + ".join(f"{value:.2g}" for value in seconds.loc[method]) if method in seconds.index else "–"
+        body.append([method, *(" / ".join(cell(method, name, n) for n in counts) for name in names), spent])
+    return frame.markdown(["features", *names, f"s, {middle} on {names[-1]}"], body)
+
+
+# --- both ---------------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("parts", nargs="*", choices=("formulas", "features"), help="default: both")
+    parser.add_argument("--quick", action="store_true", help="formulas: few rows and frequencies; writes nothing")
+    parser.add_argument("--only", nargs="+", choices=RACES, default=list(RACES), metavar="NAME", help="formulas")
+    parser.add_argument("--data", nargs="+", default=["breast", "ads", "mnist49"], metavar="NAME", help="features")
+    parser.add_argument("--features", nargs="+", type=int, default=[20, 100, 500], metavar="F", help="features")
+    parser.add_argument("--repeats", type=int, default=3, help="features: seeds")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="features: keeps the rows")
+    parser.add_argument("--write", action="store_true", help=f"write the tables into docs/{PAGE.name}")
+    asked = parser.parse_args()
+    for part in asked.parts or ("formulas", "features"):
+        text, marks = (_formulas(asked), FORMULAS) if part == "formulas" else (_features(asked), FEATURES)
+        print(text)
+        if asked.write and not asked.quick:
+            frame.write(PAGE, text, marks)
+
+
+def _formulas(asked) -> str:
+    measured = {}
+    for name in asked.only:
+        with suppress(datasets.DataNotFoundError):
+            race = RACES[name](asked.quick)
+            measured[name] = {"size": race.size} | run(race)
+    return table_of_formulas(measured)
+
+
+def _features(asked) -> str:
+    with threadpool_limits(1):
+        rows = frame.rows(asked.output, settings(asked), rows_of)
+    return table_of_features(rows[rows["dataset"].isin(asked.data) & (rows["seed"] < asked.repeats)])
+
+
+if __name__ == "__main__":
+    main()
