@@ -18,7 +18,7 @@ from .papers.catalogue import DatasetInfo, describe, names
 from .papers.download import FetchError, fetch
 from .papers.files import DataNotFoundError, available, cache_folder, found_files, program, search_folders, status
 from .papers.loaders import load
-from .papers.splits import Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
+from .papers.splits import PUBLISHED_SEED, Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
 from .points import given_points, noisy_copies
 from .tables.preparation import prepare
 from .tables.roles import suggest_columns
@@ -27,6 +27,7 @@ from .tables.uploads import read_table
 from .toy import make_toy, make_toy_inputs, toy_input_names, toy_names
 
 __all__ = [
+    "PUBLISHED_SEED",
     "DataNotFoundError",
     "Dataset",
     "DatasetInfo",

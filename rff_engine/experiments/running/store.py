@@ -1,8 +1,8 @@
-"""Result rows and runs in a database, so that no row is computed twice.
+"""Result rows in one table of a database, so that no row is computed twice: SQLite by default, or PostgreSQL.
 
 The key of a row is a digest of what it was computed from: the data of the split, the seed, the method with its
-parameters, and the fields of the protocol that it depends on. Runs refer to keys, so runs that need the same row share
-it. `leases` shares the work between processes, `schema` has the tables and the connection.
+parameters, and the fields of the protocol that it depends on. So runs share rows. A second digest, its origin, has the
+name of the data set in place of the data: rows can be read where the data are not.
 """
 
 from __future__ import annotations
@@ -10,49 +10,290 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
+import random
+import sqlite3
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from itertools import count
 from pathlib import Path
+from typing import Any, NamedTuple, Self, TypeVar
 
 import platformdirs
-import psutil
 import sqlalchemy as sa
+from sqlalchemy import event, exc
 
-from ..studies.problem import COLUMNS
+from .. import datasets
+from ..studies.problem import COLUMNS, MEASURED, SETTINGS, Problem, Row
 from ..studies.protocols import Protocol, RunSpec
-from ..studies.units import Row
-from .same_code import CODE
-from .schema import KEY_BYTES, Database, StoreError, batches, insert, makers, results, run_rows, runs
 
-__all__ = ["RunInfo", "Store", "StoreError", "default_store", "row_key_function"]
+KEY_BYTES = 16
+_BATCH_SIZE = 500  # values in one statement: the limit of SQLite was 999 for a long time
+_BUSY_SECONDS = 30
+_MAX_TRIES = 10  # of a transaction that the database aborts in favour of another
+_MAX_SECONDS_BETWEEN_TRIES = 0.5
+# Error codes: SQLSTATE, or the primary error code of SQLite.
+_VICTIM = {"40001", "40P01"}  # serialization failure, deadlock
+_CREATED_MEANWHILE = {"23505", "42P07", "42710"}  # two processes create the same table
+_STOPPING_OR_STARTING = {"57P01", "57P02", "57P03"}  # shut down, crashed, not yet ready
+_CONNECTION_EXCEPTION = "08"  # class of codes
+_FULL_OR_BROKEN = {"53100", "58030", sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+_NOT_A_DATABASE = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "psycopg[binary]"}
+_T = TypeVar("_T")
 
-_SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
-_MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds", "note")
+_tables = sa.MetaData()
+_digest = sa.LargeBinary(KEY_BYTES)
+_numbers = ("share", "beta", "rho", "gamma", "C")
+rows_table: sa.Table = sa.Table(
+    "rff_rows",
+    _tables,
+    sa.Column("key", _digest, primary_key=True),
+    sa.Column("origin", _digest, nullable=False, index=True),
+    sa.Column("dataset", sa.String(60), nullable=False),
+    sa.Column("split", sa.String(20), nullable=False),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("method", sa.String(40), nullable=False),
+    sa.Column("landmarks", sa.String(40)),
+    sa.Column("D", sa.Integer),
+    *(sa.Column(name, sa.Double) for name in _numbers),
+    *(sa.Column(name, sa.Double, nullable=False) for name in ("train_error", "valid_error", "test_error", "seconds")),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("made", sa.Double, nullable=False),  # seconds since 1970
+    sa.Column("made_with", sa.String(400), nullable=False),
+)
 
 
-@dataclass(frozen=True)
-class RunInfo:
-    """Progress of a stored run."""
+class StoreError(OSError):
+    """A store cannot be opened, read or written; the message is one sentence."""
 
-    id: str
-    spec: RunSpec | None
-    """None if the run is of another version of this program, which cannot read its settings"""
-    created: float
-    """Seconds since 1970"""
-    seconds: float
-    """Spent by all processes on its rows so far"""
-    n_rows: int
-    """Known so far"""
-    n_planned: int
-    """Of the repeats that have begun"""
-    repeats_planned: int
+
+class Database:
+    """Connection to a database, whose tables are created if there are none.
+
+    Parameters
+    ----------
+    url : str or Path
+        A SQLAlchemy URL, or the path of a SQLite file.
+    read_only : bool, optional
+        Open an existing SQLite file for reading alone; ``None`` does so where it cannot be written.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be opened.
+    """
+
+    #: Tables that a subclass needs.
+    tables: sa.MetaData = _tables
+    #: Seconds for which a PostgreSQL server that is lost, after it has answered once, is tried again.
+    patience: float = 3.0
+
+    def __init__(self, url: str | Path, read_only: bool | None = False):
+        self._url, self._path = _parsed(url), None
+        if self._url.get_backend_name() == "sqlite" and self._url.database not in (None, "", ":memory:"):
+            self._path = Path(self._url.database)
+            if read_only and not self._path.is_file():
+                raise StoreError(f"There is no store at {self._path}.")
+            if not self._path.parent.is_dir():
+                raise StoreError(f"store is {str(self._path)!r}; there is no folder {self._path.parent}.")
+        self._read_only = _cannot_be_written(self._path) if read_only is None else read_only
+        with self._translate_errors():
+            self._engine = self._connect()
+            if not self._read_only:
+                self._retry(self.tables.create_all, _VICTIM | _CREATED_MEANWHILE, patience=0, writes=True)
 
     @property
-    def finished(self) -> bool:
-        known = self.n_rows == self.n_planned
-        return self.spec is not None and self.repeats_planned == self.spec.repeats and known
+    def url(self) -> str:
+        """URL with its password, for another process of the same user."""
+        return self._url.render_as_string(hide_password=False)
+
+    @property
+    def name(self) -> str:
+        """File, or URL without its password, for messages."""
+        return str(self._path) if self._path else self._url.render_as_string(hide_password=True)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self, work: Callable[[sa.Connection], _T]) -> _T:
+        """Value of `work(connection)`, which only reads; otherwise as `write`."""
+        with self._translate_errors():
+            return self._retry(work, _VICTIM, self.patience, writes=False)
+
+    def write(self, work: Callable[[sa.Connection], _T]) -> _T:
+        """Value of `work(connection)`, called in one transaction; database errors become a StoreError.
+
+        `work` is called again if the database aborts the transaction in favour of another, and for `patience` seconds
+        if the connection is lost. The lost transaction may have been committed.
+        """
+        with self._translate_errors():
+            return self._retry(work, _VICTIM, self.patience, writes=True)
+
+    def _retry(self, work: Callable[[sa.Connection], _T], codes: set[str], patience: float, writes: bool) -> _T:
+        lost_since = None
+        for tried in count(1):
+            try:
+                with self._engine.execution_options(writes=writes).begin() as connection:
+                    return work(connection)
+            except exc.DBAPIError as error:
+                first = _first_error(error)
+                if _is_lost(first):
+                    lost_since = lost_since or time.monotonic()
+                    if time.monotonic() >= lost_since + patience:
+                        raise
+                elif tried >= _MAX_TRIES or _error_code(first) not in codes:
+                    raise
+            time.sleep(random.uniform(0, _MAX_SECONDS_BETWEEN_TRIES))
+        raise AssertionError  # the loop does not end
+
+    def _connect(self) -> sa.Engine:
+        if self._url.get_backend_name() != "sqlite":
+            try:
+                return sa.create_engine(self._url, pool_pre_ping=True)
+            except ImportError as error:
+                raise StoreError(_no_driver(self.name, error)) from None
+        if self._path is None:  # one database for all threads
+            engine = sa.create_engine(self._url, connect_args={"check_same_thread": False}, poolclass=sa.StaticPool)
+        elif self._read_only:
+            file = self._path
+            engine = sa.create_engine("sqlite://", creator=lambda: _connect_read_only(file), poolclass=sa.NullPool)
+        else:
+            engine = sa.create_engine(self._url, connect_args={"timeout": _BUSY_SECONDS})
+        event.listen(engine, "connect", self._set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+
+    def _set_up_sqlite(self, connection, _) -> None:
+        connection.isolation_level = None  # `_begin_sqlite` begins transactions
+        if not self._read_only:
+            _use_wal(connection)
+            connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        """Turn database errors into a StoreError of one sentence."""
+        try:
+            yield
+        except exc.DBAPIError as error:
+            first = _first_error(error)
+            raise StoreError(self._sentence(_error_code(first), " ".join(str(first.orig).split()))) from None
+        except exc.SQLAlchemyError as error:
+            raise StoreError(f"{self.name} cannot be used: {' '.join(str(error).split())}.") from None
+
+    def _sentence(self, code: str | int | None, said: str) -> str:
+        """One sentence for an error code, with the database's own words where they help."""
+        if code in _FULL_OR_BROKEN:
+            return f"{self.name} cannot be written, its disk is full or broken ({said}); rows known so far are kept."
+        if code in _NOT_A_DATABASE:
+            return f"{self.name} is not a store of results: {said}."
+        if code in _LOCKED:
+            return f"{self.name} has been locked by another program for {_BUSY_SECONDS} s."
+        return f"{self.name} cannot be used: {said}."
+
+
+class StoredRows(NamedTuple):
+    """The rows of a method on the splits of a data set."""
+
+    dataset: str
+    split: str
+    method: str
+    seeds: int
+    rows: int
+    seconds: float
+    made: float
+    """Time of the last one, in seconds since 1970"""
+
+
+class Store(Database):
+    """A database of result rows.
+
+    Parameters
+    ----------
+    url : str
+        "sqlite:///results.sqlite" or "postgresql+psycopg://user@host/name", for which psycopg has to be installed;
+        others that SQLAlchemy knows are not tested. A bare path is the path of a SQLite file. The table is created if
+        there is none.
+    read_only : bool, optional
+        Open a SQLite file, which has to exist, for reading alone; with ``None``, one that cannot be written.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be opened, or is no store.
+    """
+
+    def keep(self, problem: Problem, protocol: Protocol, row: Row) -> bool:
+        """Insert a row of a problem and return True, or False if the store has one of its key, which stays as it is."""
+        labels = problem.labels
+        entry = {name: row[name] for name in (*SETTINGS, *MEASURED, "made_with")} | {
+            "key": row_key(problem, protocol, row),
+            "origin": _origin(protocol, labels["dataset"], labels["split"], problem.seed, row["method"]),
+            "dataset": labels["dataset"],
+            "split": labels["split"],
+            "seed": problem.seed,
+            "made": time.time(),
+        }
+        return self.write(lambda connection: insert(connection, rows_table, [entry])) == 1
+
+    def known(self, keys: list[bytes]) -> dict[bytes, Row]:
+        """The rows of the given keys that there are, by key, without the labels of a run."""
+        return {row["key"]: row for row in self._select(rows_table.c.key, keys)}
+
+    def rows(self, spec: RunSpec) -> list[Row]:
+        """Known rows of a run, with the keys `COLUMNS`, in the order of its protocol."""
+        labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
+        found = self._rows_by_settings(spec)
+        return [
+            {column: (labels | {"repeat": r} | row).get(column) for column in COLUMNS}
+            for r in range(spec.repeats)
+            for settings in spec.protocol.settings()
+            if (row := found.get((r, *map(settings.get, SETTINGS)))) is not None
+        ]
+
+    def provenance(self, spec: RunSpec) -> list[str]:
+        """What the known rows of a run were made with, each once."""
+        return sorted({row["made_with"] for row in self._rows_by_settings(spec).values()})
+
+    def _rows_by_settings(self, spec: RunSpec) -> dict[tuple, Row]:
+        """Rows by the number of their repeat and their settings; of several with other data, the last one made."""
+        origins = {
+            _origin(spec.protocol, spec.dataset, spec.split, spec.seed + r, method): r
+            for r in range(spec.repeats)
+            for method in spec.protocol.methods
+        }
+        stored = sorted(self._select(rows_table.c.origin, list(origins)), key=lambda row: row["made"])
+        measured = (*SETTINGS, *MEASURED, "made_with")
+        return {
+            (origins[row["origin"]], *(row[name] for name in SETTINGS)): {name: row[name] for name in measured}
+            for row in stored
+        }
+
+    def _select(self, column: sa.Column, values: list[bytes]) -> list[Row]:
+        """All rows with one of these values in a column."""
+
+        def found(connection: sa.Connection) -> list[Row]:
+            queries = (sa.select(rows_table).where(column.in_(some)) for some in _batches(values))
+            return [dict(row) for query in queries for row in connection.execute(query).mappings()]
+
+        return self.read(found)
+
+    def contents(self) -> list[StoredRows]:
+        """What the store has, by data set, split and method."""
+        by = [rows_table.c[name] for name in ("dataset", "split", "method")]
+        seeds = sa.func.count(sa.distinct(rows_table.c.seed))
+        seconds, made = sa.func.sum(rows_table.c.seconds), sa.func.max(rows_table.c.made)
+        query = sa.select(*by, seeds, sa.func.count(), seconds, made).group_by(*by).order_by(*by)
+        return self.read(lambda connection: [StoredRows(*row) for row in connection.execute(query)])
 
 
 def default_store() -> str:
@@ -67,174 +308,120 @@ def default_store() -> str:
     return f"sqlite:///{folder / 'results.sqlite'}"
 
 
-class Store(Database):
-    """A database of result rows.
-
-    Parameters
-    ----------
-    url : str
-        "sqlite:///results.sqlite" or "postgresql+psycopg://user@host/name", for which psycopg has to be installed;
-        others that SQLAlchemy knows are not tested. A bare path is the path of a SQLite file. Tables are created if
-        there are none.
-    read_only : bool, optional
-        Open a SQLite file, which has to exist, for reading alone; with ``None``, one that cannot be written.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be opened, or is no store of this version.
-    """
-
-    def runs(self) -> list[RunInfo]:
-        """All runs, the newest first."""
-        return self._infos()
-
-    def find(self, spec: RunSpec) -> RunInfo | None:
-        """Progress of a run, or ``None`` if it has not begun."""
-        return next((replace(info, spec=spec) for info in self._infos(spec.run_id)), None)
-
-    def run(self, run: str) -> RunSpec:
-        """The run with the given id, or the only run whose id begins with it.
-
-        Raises
-        ------
-        ValueError
-            If there is none, or several, or it is of another version.
-        """
-        infos = self.runs()
-        exact = [info for info in infos if info.id == run]
-        matches = exact or [info for info in infos if run and info.id.startswith(run)]
-        if len(matches) == 1:
-            if matches[0].spec is None:
-                raise ValueError(
-                    f"run is {run!r}; {matches[0].id} is of another version of rff_engine; use that version."
-                )
-            return matches[0].spec
-        if matches:
-            raise ValueError(f"run is {run!r}; that is the beginning of {', '.join(info.id for info in matches)}.")
-        known = f"known are {', '.join(info.id for info in infos)}" if infos else "there is none yet"
-        raise ValueError(f"run is {run!r}; {self.name} has no such run: {known}.")
-
-    def rows(self, spec: RunSpec) -> list[Row]:
-        """Known rows of a run, with the keys `COLUMNS`, in the order of its protocol."""
-        query = (
-            sa.select(run_rows.c.repeat, *(results.c[name] for name in (*_SETTINGS, *_MEASURED)))
-            .join_from(run_rows, results, run_rows.c.key == results.c.key)
-            .where(run_rows.c.run == spec.run_id)
-            .order_by(run_rows.c.repeat, run_rows.c.position)
-        )
-        stored = self.read(lambda connection: connection.execute(query).mappings().all())
-        labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
-        return [{column: row.get(column) for column in COLUMNS} for row in (labels | dict(row) for row in stored)]
-
-    def rows_by_key(self, keys: list[bytes]) -> dict[bytes, Row]:
-        """The known rows among the given keys, by key, without the labels of a run."""
-        return self.read(
-            lambda connection: {
-                row["key"]: dict(row)
-                for some in batches(keys)
-                for row in connection.execute(sa.select(results).where(results.c.key.in_(some))).mappings()
-            }
-        )
-
-    def provenance(self, spec: RunSpec) -> list[str]:
-        """Code, library versions and machines that the known rows of a run were computed with, each once."""
-        query = (
-            sa.select(makers.c.made_with)
-            .join(results, results.c.maker == makers.c.id)
-            .join(run_rows, run_rows.c.key == results.c.key)
-            .where(run_rows.c.run == spec.run_id)
-            .distinct()
-        )
-        return self.read(lambda connection: sorted(connection.scalars(query)))
-
-    def relatives(self, spec: RunSpec) -> list[RunInfo]:
-        """Other runs of this version that share rows with a run, the newest first."""
-        own = sa.select(run_rows.c.key).where(run_rows.c.run == spec.run_id)
-        query = sa.select(run_rows.c.run).where(run_rows.c.key.in_(own), run_rows.c.run != spec.run_id).distinct()
-        sharing = self.read(lambda connection: set(connection.scalars(query)))
-        return [info for info in self.runs() if info.id in sharing and info.spec is not None] if sharing else []
-
-    def plan(self, spec: RunSpec, repeat: int, keys: list[bytes]) -> None:
-        """Store the keys of a repeat's rows in their order, and the run if it is new; the first call decides."""
-        entries = [{"run": spec.run_id, "repeat": repeat, "position": i, "key": key} for i, key in enumerate(keys)]
-        known = sa.select(sa.func.count()).where(run_rows.c.run == spec.run_id, run_rows.c.repeat == repeat)
-
-        def commit(connection) -> None:
-            run = {"id": spec.run_id, "spec": spec.to_json(), "created": time.time(), "seconds": 0.0}
-            insert(connection, runs, [run])
-            if not connection.scalar(known):
-                insert(connection, run_rows, entries)
-
-        self.write(commit)
-
-    def _infos(self, run: str | None = None) -> list[RunInfo]:
-        """Of one run, or of all."""
-        known = (
-            sa.select(
-                run_rows.c.run,
-                sa.func.count().label("planned"),
-                sa.func.count(results.c.key).label("known"),
-                sa.func.count(sa.distinct(run_rows.c.repeat)).label("repeats"),
-            )
-            .join_from(run_rows, results, run_rows.c.key == results.c.key, isouter=True)
-            .where(sa.true() if run is None else run_rows.c.run == run)
-            .group_by(run_rows.c.run)
-            .subquery()
-        )
-        # `plan` stores a run together with rows, so the inner join loses none.
-        query = (
-            sa.select(runs, known.c.planned, known.c.known, known.c.repeats)
-            .join_from(runs, known, runs.c.id == known.c.run)
-            .order_by(runs.c.created.desc())
-        )
-        stored = self.read(lambda connection: connection.execute(query).all())
-        return [
-            RunInfo(row.id, _spec(row.id, row.spec), row.created, row.seconds, row.known, row.planned, row.repeats)
-            for row in stored
-        ]
+def row_key(problem: Problem, protocol: Protocol, row: Row) -> bytes:
+    """The key of a row of a problem, or of its settings alone."""
+    settings = {name: row[name] for name in SETTINGS if row.get(name) is not None}
+    conditions = protocol.conditions(settings["method"])
+    return _hashed({"data": problem.data, "seed": problem.seed, "settings": settings, "protocol": conditions})
 
 
-def _spec(run: str, text: str) -> RunSpec | None:
-    """The stored settings of a run, or ``None`` if this version has no such settings or gives them another id."""
+def _origin(protocol: Protocol, dataset: str, split: str | None, seed: int, method: str) -> bytes:
+    """Digest of what all rows of a method on a split have in common, without the data."""
+    most = getattr(protocol, "max_rows", None)
+    if most is not None and dataset in datasets.names() and most >= datasets.describe(dataset).n_samples:
+        most = None  # the data are the same
+    if seed == datasets.PUBLISHED_SEED and dataset in datasets.published_names():
+        split = "published"  # drawn from the same seed
+    conditions = protocol.conditions(method) | {"max_rows": most}
+    return _hashed({"dataset": dataset, "split": split, "seed": seed, "protocol": conditions})
+
+
+def _hashed(content: Any) -> bytes:
+    text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
+    return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]
+
+
+def insert(connection: sa.Connection, table: sa.Table, entries: list[Row]) -> int:
+    """Insert entries whose keys are not there yet, and return how many they were."""
+    if connection.dialect.name in ("postgresql", "sqlite"):
+        dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
+        return connection.execute(dialect.insert(table).values(entries).on_conflict_do_nothing()).rowcount
+    inserted = 0
+    for entry in entries:
+        with suppress(exc.IntegrityError), connection.begin_nested():
+            inserted += connection.execute(sa.insert(table), entry).rowcount
+    return inserted
+
+
+def _batches(items: list[_T]) -> Iterable[list[_T]]:
+    return (items[start : start + _BATCH_SIZE] for start in range(0, len(items), _BATCH_SIZE))
+
+
+def _parsed(url: str | Path) -> sa.URL:
+    text = str(url)
     try:
-        spec = RunSpec.from_json(text)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return None
-    return spec if spec.run_id == run else None
+        if "://" not in text:
+            return sa.URL.create("sqlite", database=text)
+        parsed = sa.make_url(text)
+        parsed.get_dialect()
+    except (exc.ArgumentError, exc.NoSuchModuleError, ImportError, ValueError):
+        raise StoreError(
+            f"store is {text!r}; it must be a file, or a URL such as sqlite:///results.sqlite or postgresql://host/name."
+        ) from None
+    return parsed
 
 
-def insert_results(connection: sa.Connection, rows: dict[bytes, Row], maker: int) -> None:
-    """Insert rows by their keys; those that are there already stay as they are."""
-    entries = [
-        {name: row[name] for name in (*_SETTINGS, *_MEASURED)} | {"key": key, "maker": maker}
-        for key, row in rows.items()
-    ]
-    insert(connection, results, entries)
+def _no_driver(name: str, error: ImportError) -> str:
+    package = _PACKAGES.get(error.name or "", error.name)
+    missing = f"driver {error.name} is not installed (pip install {package})" if package else f"driver fails ({error})"
+    return (
+        f"store is {name!r}; its {missing}; tested are a file, results.sqlite, and PostgreSQL, "
+        "postgresql+psycopg://user@host/name."
+    )
 
 
-def maker_id(connection: sa.Connection) -> int:
-    """Id of the code, library versions and machine of this process."""
-    made_with = _made_with()
-    find = sa.select(makers.c.id).where(makers.c.made_with == made_with)
-    if connection.scalar(find) is None:
-        insert(connection, makers, [{"made_with": made_with}])
-    return connection.execute(find).scalar_one()
+def _cannot_be_written(file: Path | None) -> bool:
+    """Whether an existing file, or the folder where its log would be, cannot be written."""
+    return file is not None and file.is_file() and not all(os.access(one, os.W_OK) for one in (file, file.parent))
 
 
-def _made_with() -> str:
-    cores = psutil.cpu_count() or 1
-    return f"{CODE}; Python {platform.python_version()}, {platform.system()} {platform.machine()}, {cores} cores"
+def _connect_read_only(file: Path) -> sqlite3.Connection:
+    log = file.with_name(f"{file.name}-wal")
+    # Of an immutable file SQLite does not read the log.
+    immutable = "" if log.is_file() and log.stat().st_size else "&immutable=1"
+    return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro{immutable}", uri=True)
 
 
-def row_key_function(data: str, seed: int, protocol: Protocol) -> Callable[[Row], bytes]:
-    """Function from a row, or its settings alone, to its key; `data` is the digest of the split."""
-    base = {"data": data, "seed": seed}
+def _begin_sqlite(connection) -> None:
+    # A writer takes the lock at once: two transactions that read before they write would block each other.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
 
-    def key_of(row: Row) -> bytes:
-        settings = {name: row[name] for name in _SETTINGS if row.get(name) is not None}
-        content = base | {"settings": settings, "protocol": protocol.conditions(settings["method"])}
-        text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
-        return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]
 
-    return key_of
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch a SQLite file to its write-ahead log; SQLite itself does not wait while another process does the same."""
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _LOCKED or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
+def _first_error(error: exc.DBAPIError) -> exc.DBAPIError:
+    """The first database error of a chain: on a full disk the rollback fails as well."""
+    first = error
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, exc.DBAPIError):
+            first = cause
+        cause = cause.__context__
+    return first
+
+
+def _is_lost(error: exc.DBAPIError) -> bool:
+    """Whether the connection to a PostgreSQL server is lost, or there is none to be had."""
+    if isinstance(error.orig, sqlite3.Error):
+        return False
+    code = _error_code(error)
+    if code is None:  # libpq gives none where the server has not answered
+        return error.connection_invalidated or (isinstance(error, exc.OperationalError) and error.statement is None)
+    return code in _STOPPING_OR_STARTING or str(code).startswith(_CONNECTION_EXCEPTION)
+
+
+def _error_code(error: exc.DBAPIError) -> str | int | None:
+    """SQLSTATE, or SQLite's primary error code; ``None`` if the driver gives neither."""
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    return code & 0xFF if code is not None else getattr(error.orig, "sqlstate", None)

@@ -11,8 +11,8 @@ ones wins, these are not trained: on the distant points of unscaled columns, tha
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +20,8 @@ import psutil
 from sklearn.metrics.pairwise import euclidean_distances
 
 from .letarte_problem import LetarteProblem
-from .problem import Part
+from .problem import Part, Report, Row, Work
 from .protocols import LetarteProtocol
-from .units import Row, Unit, UnitStep
 
 # Up to this many rows, distances are kept for all gammas.
 _MAX_ROWS_SHARED = 10000
@@ -32,32 +31,54 @@ _MAX_ROWS_HELD = 30000
 _MEMORY_HELD = 0.4
 # Kernel values between training rows and others in memory at a time.
 _BLOCK_VALUES = 1 << 25
-# Training time of an SVM, by pairs of training rows.
-_SECONDS_A_PAIR = 1e-7
 # A dual coefficient above this fraction of C counts as having reached it.
 _REACHED = 0.999
 
 
-def baseline_units(problem: LetarteProblem, protocol: LetarteProtocol) -> list[Unit]:
-    """One unit for each gamma, then "choice" with the row of "svm" (among the methods or not), and "prior".
+def prior(problem: LetarteProblem, protocol: LetarteProtocol, work: Work) -> Generator[Report, None, LetarteProblem]:
+    """The problem with the chosen or fixed gamma, in the precision of later stages; reports the row of "svm"."""
+    gamma = protocol.gamma
+    if _needed(protocol):
+        row = work.known({"method": "svm"})
+        if row is None:
+            row = yield from _choose(problem, protocol, work)
+        gamma = row["gamma"]
+    problem.kept.clear()  # no later stage needs the distances
+    assert gamma is not None  # it is chosen unless it is given
+    return problem.with_gamma(gamma, protocol.precision)
 
-    The value of "prior" is the problem with the chosen or fixed gamma, in the precision of later stages.
-    """
-    if not _needed(protocol):
-        (gamma,) = _gammas(protocol)
-        step = UnitStep("gamma is given", 0.001)
-        return [Unit("prior", partial(_prior, protocol, gamma=gamma), ("problem",), (step,))]
-    n = len(_training_rows(problem, protocol).y)
-    seconds = 0.001 + _SECONDS_A_PAIR * n**2
-    units = []
-    for gamma in _gammas(protocol):
-        steps = tuple(UnitStep(f"SVM: gamma = {gamma:g}, C = {C:g}", seconds) for C in protocol.Cs)
-        units.append(Unit(f"svm-{gamma:g}", partial(_search, protocol, gamma), ("problem",), steps))
-    needs = ("problem", *(unit.name for unit in units))
-    chosen = UnitStep("SVM: choice of C and gamma", _refit_seconds(problem, protocol), {"method": "svm"})
-    units.append(Unit("choice", partial(_choose, protocol), needs, (chosen,), value_of=_gamma_of))
-    units.append(Unit("prior", partial(_prior, protocol), ("problem", "choice"), (UnitStep("SVM: done", 0.001),)))
-    return units
+
+def _choose(problem: LetarteProblem, protocol: LetarteProtocol, work: Work) -> Generator[Report, None, Row]:
+    """The row of the SVM that has the fewest validation errors; each gamma is searched by a call of its own."""
+    found, gammas = {}, _gammas(protocol)
+    for gamma, best in work.each((_search, problem, protocol, gamma) for gamma in gammas):
+        found[gamma] = best
+        yield f"SVM: {len(found)} of {len(gammas)} values of gamma", None
+    # (j, i) is the order of the grid, in which C varies slowest.
+    i = min(range(len(gammas)), key=lambda i: (found[gammas[i]].n_errors, found[gammas[i]].j, i))
+    gamma, C, errors = gammas[i], protocol.Cs[found[gammas[i]].j], found[gammas[i]].errors
+    seconds = sum(of_gamma.seconds for of_gamma in found.values())
+    if protocol.refit_svm and len(_training_rows(problem, protocol).y) < len(problem.train.y):
+        problem.kept.clear()  # distances of the fewer rows
+        ((errors, more),) = work.each([(_refit, problem, gamma, C)])
+        seconds += more
+    row = problem.row("svm", errors, seconds, gamma=gamma, C=C)
+    yield "SVM: choice of C and gamma", row
+    return row
+
+
+def _refit(problem: LetarteProblem, gamma: float, C: float) -> tuple[dict[str, float], float]:
+    """Errors of the SVM on all training rows, and the seconds that they took."""
+    start = time.perf_counter()
+    given = _SVMInput(problem, problem.train, gamma)
+    errors = given.error_rates(given.machine(C).fit(given.training, problem.train.y))
+    problem.kept.clear()
+    return errors, time.perf_counter() - start
+
+
+def with_notes(problem: LetarteProblem, protocol: LetarteProtocol) -> LetarteProblem:
+    """The problem with the notes of the baseline, which every row has."""
+    return replace(problem, notes=(*problem.notes, *baseline_notes(problem, protocol)))
 
 
 def baseline_notes(problem: LetarteProblem, protocol: LetarteProtocol) -> list[str]:
@@ -66,14 +87,6 @@ def baseline_notes(problem: LetarteProblem, protocol: LetarteProtocol) -> list[s
     used = len(_training_rows(problem, protocol).y) if _needed(protocol) else None
     chosen = "C and gamma of the SVM" if protocol.refit_svm else "SVM and gamma"
     return [f"{chosen} from {used} of {n} training rows"] if used not in (None, n) else []
-
-
-def _refits(problem: LetarteProblem, protocol: LetarteProtocol) -> bool:
-    return protocol.refit_svm and len(_training_rows(problem, protocol).y) < len(problem.train.y)
-
-
-def _refit_seconds(problem: LetarteProblem, protocol: LetarteProtocol) -> float:
-    return 0.001 + (_SECONDS_A_PAIR * len(problem.train.y) ** 2 if _refits(problem, protocol) else 0)
 
 
 def _needed(protocol: LetarteProtocol) -> bool:
@@ -100,25 +113,22 @@ def _training_rows(problem: LetarteProblem, protocol: LetarteProtocol) -> Part:
     return problem.some_training_rows(protocol.max_train_svm, "svm_rows")
 
 
-def _search(protocol: LetarteProtocol, gamma: float, problem: LetarteProblem) -> Iterator[list[Row]]:
+def _search(problem: LetarteProblem, protocol: LetarteProtocol, gamma: float) -> tuple[float, _BestC]:
     start = time.perf_counter()
     train = _training_rows(problem, protocol)
     given = _SVMInput(problem, train, gamma)
-    best, seconds, solved = None, 0.0, False
+    best, solved = None, False
     for j, C in enumerate(protocol.Cs):
-        if not solved:
-            machine = given.machine(C).fit(given.training, train.y)
-            solved = abs(machine.dual_coef_).max() < _REACHED * C
-            errors = given.n_errors(machine, "valid", problem.valid)
-            if best is None or errors < best[0]:
-                best = errors, j, machine
-        seconds += time.perf_counter() - start
-        yield []
-        start = time.perf_counter()
+        if solved:
+            break
+        machine = given.machine(C).fit(given.training, train.y)
+        solved = abs(machine.dual_coef_).max() < _REACHED * C
+        errors = given.n_errors(machine, "valid", problem.valid)
+        if best is None or errors < best[0]:
+            best = errors, j, machine
     assert best is not None  # Cs is not empty
     errors, j, machine = best
-    rates = given.error_rates(machine)
-    return _BestC(errors, j, rates, seconds + time.perf_counter() - start)
+    return gamma, _BestC(errors, j, given.error_rates(machine), time.perf_counter() - start)
 
 
 class _SVMInput:
@@ -158,7 +168,7 @@ class _SVMInput:
 
     def _values(self, name: str, part: Part) -> np.ndarray:
         if name in ("train", "valid") and len(self._train.y) <= _MAX_ROWS_SHARED:
-            distances = self._problem.cached(f"squared distances of {name}", lambda: self._distances(part))
+            distances = self._problem.keep(f"squared distances of {name}", None, lambda: self._distances(part))
             return np.exp(-self._gamma * distances)
         values = self._distances(part)
         values *= -self._gamma
@@ -181,30 +191,3 @@ def _machine_class(held: bool):
     from sklearn.svm import SVC
 
     return SVC
-
-
-def _choose(protocol: LetarteProtocol, problem: LetarteProblem, *by_gamma: _BestC, wanted) -> Iterator[list[Row]]:
-    # (j, i) is the order of the grid, in which C varies slowest.
-    i = min(range(len(by_gamma)), key=lambda i: (by_gamma[i].n_errors, by_gamma[i].j, i))
-    gamma, C, errors = _gammas(protocol)[i], protocol.Cs[by_gamma[i].j], by_gamma[i].errors
-    seconds = sum(of_gamma.seconds for of_gamma in by_gamma)
-    if _refits(problem, protocol):
-        start = time.perf_counter()
-        problem.clear_cache()  # distances of the fewer rows
-        given = _SVMInput(problem, problem.train, gamma)
-        errors = given.error_rates(given.machine(C).fit(given.training, problem.train.y))
-        problem.clear_cache()
-        seconds += time.perf_counter() - start
-    yield [problem.row("svm", errors, seconds, gamma=gamma, C=C)]
-    return gamma
-
-
-def _gamma_of(rows: list[Row]) -> float:
-    return rows[0]["gamma"]
-
-
-def _prior(protocol: LetarteProtocol, problem: LetarteProblem, gamma: float) -> Iterator[list[Row]]:
-    problem.clear_cache()  # no later stage needs the distances
-    prior = problem.with_gamma(gamma, protocol.precision)
-    yield []
-    return prior

@@ -1,4 +1,4 @@
-"""Units of the feature comparison: linear models on the features of every method (Li et al. 2019, Table 3).
+"""The feature comparison: linear models on the features of every method (Li et al. 2019, Table 3).
 
 In a row, train_error and test_error are those of the chosen model, fitted on all training rows, and valid_error is
 that of cross-validation: a root mean square in the units of the target, or a fraction. D is the number r of
@@ -8,8 +8,7 @@ frequencies, C that of the model.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -20,39 +19,26 @@ from ..._validation import draw_seed
 from ...linear import linear_svm_decision, linear_svm_path
 from .feature_methods import LABELLED
 from .li_problem import LiProblem
-from .problem import Part, linear_svm_seconds, wave_seconds
+from .problem import Part, Report, Row, Work
 from .protocols import FeatureComparison
-from .units import Row, Unit, UnitStep
 
 
-def feature_comparison_units(problem: LiProblem, protocol: FeatureComparison) -> list[Unit]:
-    """A unit for each method, r and, where there is one, beta or rho."""
-    n, units = len(problem.train.y), []
-    for r in protocol.n_features:
-        for method in protocol.methods:
-            field, values = {"pbrff": ("beta", protocol.betas), "align": ("rho", protocol.rhos)}.get(
-                method, (None, [None])
-            )
-            for value in values:
-                setting = {} if field is None else {field: value}
-                named = ", ".join([method, f"r = {r}", *(f"{name} = {number:g}" for name, number in setting.items())])
-                seconds = linear_svm_seconds(n, 2 * r, len(protocol.Cs)) + wave_seconds(n, 2 * r, problem.n_columns)
-                steps = [UnitStep(f"{named}: fold {fold + 1}", seconds) for fold in range(protocol.folds)]
-                steps.append(UnitStep(named, seconds, {"method": method, "D": r} | setting))
-                work = partial(_compare, protocol, method, r, setting)
-                units.append(Unit(f"comparison-{named}", work, ("problem",), tuple(steps)))
-    return units
+def feature_comparison_rows(problem: LiProblem, protocol: FeatureComparison, work: Work) -> Iterator[Report]:
+    """A call for each row."""
+    wanted = (row for row in work.in_turn(protocol.settings()) if work.known(row) is None)
+    for row in work.each((_compare, problem, protocol, settings) for settings in wanted):
+        yield f"{row['method']}, r = {row['D']}", row
 
 
-def _compare(protocol: FeatureComparison, method: str, r: int, setting: Row, problem: LiProblem, *, wanted):
+def _compare(problem: LiProblem, protocol: FeatureComparison, settings: Row) -> Row:
+    setting = dict(settings)
+    method, r = setting.pop("method"), setting.pop("D")
     start = time.perf_counter()
     train, regression = problem.train, problem.task == "regression"
     features, notes = problem.fit_features(method, r, **setting)
     Z = None if method in LABELLED else _features(problem, features, train.X)
-    seconds = time.perf_counter() - start
     losses = np.zeros(len(protocol.Cs))
     for fit_on, held_out in _folds(problem, protocol.folds):
-        start = time.perf_counter()
         if Z is None:  # features fitted to held-out labels would bias their error
             of_fold, _ = problem.fit_features(method, r, fit_on, **setting)
             parts = [_features(problem, of_fold, train.X[rows]) for rows in (fit_on, held_out)]
@@ -60,9 +46,6 @@ def _compare(protocol: FeatureComparison, method: str, r: int, setting: Row, pro
             parts = [Z[fit_on], Z[held_out]]
         path = _path(regression, parts[0], train.y[fit_on], protocol.Cs)
         losses += _losses(regression, path, parts[1], train.y[held_out])
-        seconds += time.perf_counter() - start
-        yield []
-    start = time.perf_counter()
     best = int(np.argmin(losses))
     chosen = protocol.Cs[best]
     Z = _features(problem, features, train.X) if Z is None else Z
@@ -71,8 +54,8 @@ def _compare(protocol: FeatureComparison, method: str, r: int, setting: Row, pro
     on_train = _losses(regression, model, Z, train.y)[0]
     sums = {"train": (on_train, train), "valid": (losses[best], train), "test": (on_test, problem.test)}
     errors = {f"{name}_error": _error(regression, loss, part) for name, (loss, part) in sums.items()}
-    seconds += time.perf_counter() - start
-    yield [problem.row(method, errors | {"C": chosen}, seconds, notes, D=r, **setting)]
+    seconds = time.perf_counter() - start
+    return problem.row(method, errors | {"C": chosen}, seconds, notes, D=r, **setting)
 
 
 def _features(problem: LiProblem, features, X) -> np.ndarray:

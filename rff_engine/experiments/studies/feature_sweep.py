@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,51 +20,44 @@ from ...frequencies import FrequencyBlocks
 from ...kernels import GaussianKernel
 from ...linear import gram_matrix, gram_pays, linear_svm_path
 from ...posteriors import optimized_kernel_weights, pseudo_posterior
+from .baseline import prior
 from .letarte_problem import PARTS, LetarteProblem
-from .problem import linear_svm_seconds, wave_seconds
+from .problem import Report, Row, Work, wave_seconds
 from .protocols import FeatureSweep
-from .units import Row, Unit, UnitStep
 
-_SECONDS_A_UNIT = 0.5  # of units that compute losses
+_SECONDS_A_CALL = 0.5  # of those that compute losses
 _WAVE_BYTES = 2**30  # cosines and sines that a setting keeps in memory
 _DRAWS_A_BLOCK = 250  # of the Gram matrix
 _ROWS_BEYOND = 1024  # at a time, of waves that are not kept in memory
 
 
-def feature_sweep_units(problem: LetarteProblem, protocol: FeatureSweep) -> list[Unit]:
-    """Units for the losses of candidates, then one for each method and beta or rho with all D."""
-    settings = _settings(protocol)
-    if not settings:
-        return []
-    units, needs = [], ("prior",)
-    n, d, n_rows = len(problem.train.y), problem.n_columns, problem.n_rows
-    blocks = _candidates(problem, protocol)
-    if _learns(protocol):
-        for run in _runs_of_blocks(blocks, n):
-            first, end = run.start * blocks.block_size, min(run.stop * blocks.block_size, len(blocks))
-            step = UnitStep(f"candidates {first + 1} to {end} of {len(blocks)}", wave_seconds(n, end - first, d))
-            units.append(Unit(f"losses-{first}", partial(_losses, protocol, run), needs, (step,)))
-        parts = tuple(unit.name for unit in units)
-        units.append(Unit("losses", _join, parts, (UnitStep(f"losses of {len(blocks)} candidates", 0.001),)))
-        needs = ("prior", "losses")
-    sizes = sorted(protocol.n_features)
-    itemsize = 8 if protocol.precision == "float64" else 4
-    held = min(_WAVE_BYTES, 2 * max(sizes) * n_rows * itemsize)
-    seconds = [linear_svm_seconds(n, 2 * D, len(protocol.Cs)) for D in sizes]
-    seconds[0] += wave_seconds(n_rows, max(sizes), d)
-    for method, field, value in settings:
-        named = method if field is None else f"{method}, {field} = {value:g}"
-        setting = {"method": method} | ({} if field is None else {field: value})
-        steps = tuple(UnitStep(f"{named}, D = {D}", s, setting | {"D": D}) for D, s in zip(sizes, seconds, strict=True))
-        work = partial(_fit, protocol, method, field, value)
-        units.append(Unit(f"fits of {named}", work, needs if method != "rff" else ("prior",), steps, held))
-    return units
+def feature_sweep_rows(problem: LetarteProblem, protocol: FeatureSweep, work: Work) -> Iterator[Report]:
+    """The losses of candidates, then a call for each row; those of a method and beta or rho follow each other."""
+    with_gamma = yield from prior(problem, protocol, work)
+    groups: dict[tuple, list[Row]] = {}
+    for row in protocol.settings():
+        if row["method"] != "svm":
+            groups.setdefault((row["method"], row.get("beta"), row.get("rho")), []).append(row)
+    learned = [row for (method, *_), rows in groups.items() for row in rows if method != "rff"]
+    losses = None
+    if not all(map(work.known, learned)):
+        losses = yield from _all_losses(with_gamma, protocol, work)
+    in_turn = (row for rows in work.in_turn(groups.values()) for row in rows)
+    wanted = (row for row in in_turn if work.known(row) is None)
+    calls = ((_fit, with_gamma, protocol, settings, losses) for settings in wanted)
+    for row in work.each(calls):
+        chosen = ", ".join(f"{name} = {row[name]:g}" for name in ("beta", "rho", "D") if row[name] is not None)
+        yield f"{row['method']}, {chosen}", row
 
 
-def _settings(protocol: FeatureSweep) -> list[tuple]:
-    settings = [("rff", None, None)] if "rff" in protocol.methods else []
-    settings += [("pbrff", "beta", beta) for beta in protocol.betas if "pbrff" in protocol.methods]
-    return settings + [("okrff", "rho", rho) for rho in protocol.rhos if "okrff" in protocol.methods]
+def _all_losses(problem: LetarteProblem, protocol: FeatureSweep, work: Work):
+    """Losses of all candidates, shape (N,)."""
+    blocks, parts = _candidates(problem, protocol), {}
+    runs = _runs_of_blocks(blocks, len(problem.train.y))
+    for run, losses in work.each((_losses, problem, protocol, run) for run in runs):
+        parts[run.start] = losses
+        yield f"losses of candidates: part {len(parts)} of {len(runs)}", None
+    return np.concatenate([parts[first] for first in sorted(parts)])
 
 
 def _learns(protocol: FeatureSweep) -> bool:
@@ -81,47 +75,41 @@ def _candidates(problem: LetarteProblem, protocol: FeatureSweep) -> FrequencyBlo
 def _runs_of_blocks(blocks: FrequencyBlocks, n: int) -> list[range]:
     """Consecutive blocks of candidates that take about half a second each."""
     one = wave_seconds(n, blocks.block_size, blocks.n_features)
-    at_once = max(1, int(_SECONDS_A_UNIT / one))
+    at_once = max(1, int(_SECONDS_A_CALL / one))
     return [range(b, min(b + at_once, blocks.n_blocks)) for b in range(0, blocks.n_blocks, at_once)]
 
 
-def _losses(protocol: FeatureSweep, run: range, problem: LetarteProblem) -> Iterator[list[Row]]:
+def _losses(problem: LetarteProblem, protocol: FeatureSweep, run: range) -> tuple[range, np.ndarray]:
     # Block by block, so that the rounding of a loss does not depend on the grouping of blocks.
     blocks = _candidates(problem, protocol)
-    losses = [alignment_loss(problem.train.X, problem.train.y, blocks.block(b)) for b in run]
-    yield []
-    return np.concatenate(losses)
+    return run, np.concatenate([alignment_loss(problem.train.X, problem.train.y, blocks.block(b)) for b in run])
 
 
-def _join(*losses: np.ndarray) -> Iterator[list[Row]]:
-    yield []
-    return np.concatenate(losses)
+class _Drawn(NamedTuple):
+    """What the rows of a method and beta or rho share."""
+
+    waves: _Waves
+    gram: _IncrementalGram
+    seconds: float
+    """Spent on it, for each draw"""
 
 
-def _fit(
-    protocol: FeatureSweep,
-    method: str,
-    field: str | None,
-    value: float | None,
-    problem: LetarteProblem,
-    losses=None,
-    *,
-    wanted: list[Row],
-):
-    """Yield the wanted rows of a method and beta or rho, from small D to large. All D are drawn in any case."""
-    largest = max(protocol.n_features)
-    setting: Row = {} if field is None else {field: value}
-    start = time.perf_counter()
-    sampled = _sample(problem, method, value, largest, losses)
+def _fit(problem: LetarteProblem, protocol: FeatureSweep, settings: Row, losses: np.ndarray | None) -> Row:
+    """A row of a method and beta or rho. The largest D is drawn in any case."""
+    setting = {name: settings.get(name) for name in ("method", "beta", "rho")}
+    drawn = problem.keep("drawn", setting, partial(_draw, problem, protocol, losses, **setting))
+    D, start = settings["D"], time.perf_counter()
+    path = _svm_path(problem, drawn.waves, drawn.gram, D, protocol.Cs)
+    errors = problem.best_errors(path, partial(drawn.waves.features, D), protocol.Cs)
+    seconds = time.perf_counter() - start + drawn.seconds * D
+    return problem.row(errors=errors, seconds=seconds, **settings)
+
+
+def _draw(problem: LetarteProblem, protocol: FeatureSweep, losses, method: str, beta, rho) -> _Drawn:
+    start, largest = time.perf_counter(), max(protocol.n_features)
+    sampled = _sample(problem, method, beta if rho is None else rho, largest, losses)
     waves = _Waves(problem, _candidates(problem, protocol), sampled)
-    gram = _IncrementalGram(waves)
-    common = (time.perf_counter() - start) / largest
-    for D in sorted(row["D"] for row in wanted):
-        start = time.perf_counter()
-        path = _svm_path(problem, waves, gram, D, protocol.Cs)
-        errors = problem.best_errors(path, partial(waves.features, D), protocol.Cs)
-        seconds = time.perf_counter() - start + common * D
-        yield [problem.row(method, errors, seconds, D=D, **setting)]
+    return _Drawn(waves, _IncrementalGram(waves), (time.perf_counter() - start) / largest)
 
 
 def _sample(problem: LetarteProblem, method: str, value: float | None, D: int, losses) -> np.ndarray:
@@ -157,7 +145,9 @@ class _IncrementalGram:
         self._waves, self._sum, self._draws = waves, None, 0
 
     def of(self, D: int) -> np.ndarray:
-        """Lower triangle of the Gram matrix of the first D draws; D must not decrease."""
+        """Lower triangle of the Gram matrix of the first D draws; it takes longer where D decreases."""
+        if D < self._draws:
+            self._sum, self._draws = None, 0
         while self._draws + _DRAWS_A_BLOCK <= D:
             end = self._draws + _DRAWS_A_BLOCK
             self._sum, self._draws = gram_matrix(self._waves.sums(self._draws, end), self._sum), end

@@ -1,45 +1,30 @@
-"""Units of the kernel approximation: relative errors of kernel matrices (Li et al. 2019, Table 2).
+"""The kernel approximation: relative errors of kernel matrices (Li et al. 2019, Table 2).
 
-Methods with the same number of frequencies share the blocks of the kernel matrix. In a row, train_error and test_error
-are the relative errors on training and test rows; nothing is chosen, so valid_error equals train_error. D is the number
-r of frequencies.
+All methods share the blocks of the kernel matrix. In a row, train_error and test_error are the relative errors on
+training and test rows; nothing is chosen, so valid_error equals train_error. D is the number r of frequencies.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import numpy as np
 
 from .li_problem import LiProblem
-from .problem import Part
+from .problem import Part, Report, Row, Work
 from .protocols import KernelApproximation
-from .units import Unit, UnitStep
 
-_FEATURE_BYTES = 2**29  # of all methods of a unit
+_KEPT_BYTES = 2**28  # of the kernel matrix of training, or test, rows
 _BLOCK_ROWS = 2048
 
 
-def kernel_approximation_units(problem: LiProblem, protocol: KernelApproximation) -> list[Unit]:
-    """One unit for each r, or several if the features of all methods do not fit in memory."""
-    most = protocol.max_evaluated
-    counts = [len(part.y) if most is None else min(len(part.y), most) for part in (problem.train, problem.test)]
-    units = []
-    for r in protocol.n_features:
-        at_once = max(1, _FEATURE_BYTES // (4 * 2 * r * sum(counts)))
-        for start in range(0, len(protocol.methods), at_once):
-            some = protocol.methods[start : start + at_once]
-            steps = [UnitStep(f"{method}, r = {r}", 0.5 + 2e-8 * r**2 * problem.n_columns) for method in some]
-            seconds = 1e-11 * _BLOCK_ROWS**2 * (200 + 4 * r * len(some))
-            for name, count in zip(("training", "test"), counts, strict=True):
-                for i, j in _blocks(count):
-                    steps.append(UnitStep(f"kernel of {name} rows from {i} and {j}, r = {r}", seconds))
-            steps += [UnitStep(f"error of {method}, r = {r}", 0.001, {"method": method, "D": r}) for method in some]
-            work = partial(_errors, protocol, r, some)
-            units.append(Unit(f"approximation-{r}-{start}", work, ("problem",), tuple(steps)))
-    return units
+def kernel_approximation_rows(problem: LiProblem, protocol: KernelApproximation, work: Work) -> Iterator[Report]:
+    """A call for each row."""
+    wanted = (row for row in work.in_turn(protocol.settings()) if work.known(row) is None)
+    for row in work.each((_errors, problem, protocol, settings) for settings in wanted):
+        yield f"{row['method']}, r = {row['D']}", row
 
 
 def _evaluated(problem: LiProblem, protocol: KernelApproximation) -> list[Part]:
@@ -51,50 +36,46 @@ def _evaluated(problem: LiProblem, protocol: KernelApproximation) -> list[Part]:
     return parts
 
 
-def _errors(protocol: KernelApproximation, r: int, methods: tuple[str, ...], problem: LiProblem, *, wanted):
-    fitted, seconds, warned = {}, {}, {}
-    for method in methods:
-        if any(row["method"] == method for row in wanted):
-            start = time.perf_counter()
-            fitted[method], warned[method] = problem.fit_features(method, r)
-            seconds[method] = time.perf_counter() - start
-        yield []
-    parts = _evaluated(problem, protocol)
-    by_part = []
-    for part in parts:
-        single = part.X.astype(np.float32)
-        features = [map_.transform(single) for map_ in fitted.values()]
-        of_methods = yield from _errors_by_blocks(part.X, problem.kernel, features)
-        by_part.append(dict(zip(fitted, of_methods, strict=True)))
-    n = len(problem.train.y)
+def _errors(problem: LiProblem, protocol: KernelApproximation, settings: Row) -> Row:
+    method, r = settings["method"], settings["D"]
+    start = time.perf_counter()
+    features, warned = problem.fit_features(method, r)
+    seconds = time.perf_counter() - start
+    parts, n = _evaluated(problem, protocol), len(problem.train.y)
+    on_train, on_test = (_error(problem, protocol, i, part.X, features) for i, part in enumerate(parts))
     notes = (f"errors on {len(parts[0].y)} of {n} training rows",) if len(parts[0].y) < n else ()
-    for method in fitted:
-        on_train, on_test = (errors[method] for errors in by_part)
-        of_row = {"train_error": on_train, "valid_error": on_train, "test_error": on_test}
-        yield [problem.row(method, of_row, seconds[method], (*notes, *warned[method]), D=r)]
+    errors = {"train_error": on_train, "valid_error": on_train, "test_error": on_test}
+    return problem.row(method, errors, seconds, (*notes, *warned), D=r)
 
 
-def _errors_by_blocks(X, kernel, features: list[np.ndarray]) -> Iterator[list]:
-    """Errors ||K~ - K||_F / ||K||_F of several features of the same points; yields after each block of K."""
-    missed, total = np.zeros(len(features)), 0.0
-    for i, j in _blocks(X.shape[0]):
-        rows = slice(i, i + _BLOCK_ROWS)
-        columns = slice(j, j + _BLOCK_ROWS)
-        dtype = features[0].dtype if features else np.float64
-        K = kernel(X[rows], None if i == j else X[columns]).astype(dtype, copy=False)  # exact at distance 0
+def _error(problem: LiProblem, protocol: KernelApproximation, part: int, X: np.ndarray, features) -> float:
+    """The error ||K~ - K||_F / ||K||_F of features on the rows of a part."""
+    Z = features.transform(X.astype(np.float32))
+    missed = total = 0.0
+    for (i, j), K in _kernel_blocks(problem, protocol, part, X):
         twice = 1 if i == j else 2
         total += twice * _sum_of_squares(K)
-        for f, Z in enumerate(features):
-            approximation = Z[rows] @ Z[columns].T
-            approximation -= K
-            missed[f] += twice * _sum_of_squares(approximation)
-        yield []
-    return [float(error) for error in np.sqrt(missed / total)]
+        approximation = Z[i : i + _BLOCK_ROWS] @ Z[j : j + _BLOCK_ROWS].T
+        approximation -= K
+        missed += twice * _sum_of_squares(approximation)
+    return float(np.sqrt(missed / total))
 
 
-def _blocks(n: int) -> list[tuple[int, int]]:
-    starts = range(0, n, _BLOCK_ROWS)
-    return [(i, j) for i in starts for j in starts if j >= i]
+def _kernel_blocks(
+    problem: LiProblem, protocol: KernelApproximation, part: int, X: np.ndarray
+) -> Iterable[tuple[tuple[int, int], np.ndarray]]:
+    """Blocks of the kernel matrix on and above its diagonal, by the first row and column; kept if they are few."""
+    make = partial(_computed_blocks, problem, X)
+    if 2 * len(X) ** 2 > _KEPT_BYTES:
+        return make()
+    return problem.keep(f"kernel of part {part}", protocol.max_evaluated, lambda: list(make()))
+
+
+def _computed_blocks(problem: LiProblem, X: np.ndarray) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
+    starts = range(0, len(X), _BLOCK_ROWS)
+    for i, j in ((i, j) for i in starts for j in starts if j >= i):
+        columns = None if i == j else X[j : j + _BLOCK_ROWS]  # exact at distance 0
+        yield (i, j), problem.kernel(X[i : i + _BLOCK_ROWS], columns).astype(np.float32, copy=False)
 
 
 def _sum_of_squares(block: np.ndarray) -> float:

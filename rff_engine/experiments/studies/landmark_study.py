@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -20,79 +19,69 @@ from ...alignment import landmark_alignment_loss
 from ...landmarks import landmark_count, landmark_similarity, select_landmarks
 from ...linear import linear_svm_path
 from ...posteriors import pseudo_posterior
+from .baseline import prior
 from .letarte_problem import PARTS, LetarteProblem
-from .problem import linear_svm_seconds, wave_seconds
+from .problem import Report, Row, Work, wave_seconds
 from .protocols import LandmarkStudy
-from .units import Row, Unit, UnitStep
 
 _SECONDS_A_STEP = 1.0
 _FREQUENCY_ENTRIES = 2**25  # of the landmarks of a step: 256 MiB
-_SIMILARITY_BYTES = 2**31  # of all settings of a unit
+_SIMILARITY_BYTES = 2**31  # of the settings that are learned together
 _SELECTIONS = {"random": "random", "clustering": "kmeans"}
 
 
-def landmark_study_units(problem: LetarteProblem, protocol: LandmarkStudy) -> list[Unit]:
-    """For each selection and share, units for the landmarks, the kernel, the losses and the learned similarities.
-
-    A unit has as many (D, beta) as fit in memory: their similarities share sines and cosines.
-    """
-    if not {"rbf_landmarks", "pb_landmarks"} & set(protocol.methods):
-        return []
-    n, n_rows, units = len(problem.train.y), problem.n_rows, []
-    for selection, share in product(protocol.selections, protocol.shares):
-        L = landmark_count(n, 2, share)
-        named = f"{L} landmarks by {selection}"
-        chosen = f"landmarks-{selection}-{share!r}"
-        work = partial(_select, selection, share)
-        units.append(Unit(chosen, work, ("problem",), (UnitStep(named, 1e-8 * n * L),)))
-        needs, setting = ("prior", chosen), {"landmarks": selection, "share": share}
-        fit_seconds = linear_svm_seconds(n, L, len(protocol.Cs))
-        if "rbf_landmarks" in protocol.methods:
-            seconds = fit_seconds + 1e-8 * n_rows * L
-            step = UnitStep(f"rbf_landmarks, {named}", seconds, {"method": "rbf_landmarks"} | setting)
-            work = partial(_fit_kernel, protocol, selection, share)
-            units.append(Unit(f"rbf-{selection}-{share!r}", work, needs, (step,)))
-        if "pb_landmarks" in protocol.methods:
-            D = max(protocol.n_features)
-            losses = f"losses-{selection}-{share!r}"
-            steps = _group_steps(problem, "losses of", named, L, D, n)
-            units.append(Unit(losses, partial(_losses, protocol), needs, tuple(steps)))
-            units += _learned_units(problem, protocol, setting, L, named, fit_seconds, (*needs, losses))
-    return units
+def landmark_study_rows(problem: LetarteProblem, protocol: LandmarkStudy, work: Work) -> Iterator[Report]:
+    """For each selection and share, the landmarks, then the rows of the kernel and of learned similarities."""
+    with_gamma = yield from prior(problem, protocol, work)
+    groups: dict[tuple, list[Row]] = {}
+    for row in protocol.settings():
+        if row["method"] != "svm":
+            groups.setdefault((row["landmarks"], row["share"]), []).append(row)
+    for (selection, share), rows in work.in_turn(groups.items()):
+        if all(map(work.known, rows)):
+            continue
+        (landmarks,) = work.each([(_select, problem, selection, share)])
+        named = f"{len(landmarks.labels)} landmarks by {selection}"
+        yield named, None
+        of_kernel = [row for row in rows if row["method"] == "rbf_landmarks" and work.known(row) is None]
+        for row in work.each((_fit_kernel, with_gamma, protocol, landmarks, settings) for settings in of_kernel):
+            yield f"rbf_landmarks, {named}", row
+        learned = [row for row in rows if row["method"] == "pb_landmarks"]
+        yield from _learned(with_gamma, protocol, landmarks, learned, named, work)
 
 
-def _learned_units(
-    problem: LetarteProblem, protocol: LandmarkStudy, setting: Row, L: int, named: str, fit_seconds: float, needs
-) -> list[Unit]:
-    """Units for the rows of all (D, beta) at a selection and share."""
-    settings, units = list(product(sorted(protocol.n_features), protocol.betas)), []
-    selection, share = setting["landmarks"], setting["share"]
+def _learned(
+    problem: LetarteProblem, protocol: LandmarkStudy, landmarks: _Landmarks, rows: list[Row], named: str, work: Work
+) -> Iterator[Report]:
+    """Rows of all (D, beta): as many as fit in memory share sines and cosines, whichever of them are known."""
+    L, losses = len(landmarks.labels), None
     itemsize = 8 if protocol.precision == "float64" else 4
     at_once = max(1, _SIMILARITY_BYTES // (itemsize * problem.n_rows * L))
-    for start in range(0, len(settings), at_once):
-        some = settings[start : start + at_once]
-        steps = _group_steps(problem, "similarities to", named, L, max(D for D, _ in some), problem.n_rows)
-        for D, beta in some:
-            row = {"method": "pb_landmarks", "D": D, "beta": beta} | setting
-            steps.append(UnitStep(f"pb_landmarks, D = {D}, beta = {beta:g}, {named}", fit_seconds, row))
-        work = partial(_fit_learned, protocol, selection, share, some)
-        units.append(Unit(f"pb-{selection}-{share!r}-{start}", work, needs, tuple(steps)))
-    return units
+    for start in range(0, len(rows), at_once):
+        some = rows[start : start + at_once]
+        if all(map(work.known, some)):
+            continue
+        if losses is None:
+            losses = np.full((L, max(protocol.n_features)), np.nan)
+        similarities = np.empty((len(some), problem.n_rows, L), problem.feature_dtype)
+        settings = [(row["D"], row["beta"]) for row in some]
+        groups = _landmark_groups(problem, L, losses.shape[1], problem.n_rows)
+        calls = ((_similarities, problem, landmarks, these, settings, losses[_rows(these)]) for these in groups)
+        for these, of_these, similar in work.each(calls):
+            losses[_rows(these)], similarities[:, :, _rows(these)] = of_these, similar
+            yield f"similarities to landmarks {these.start + 1} to {these.stop}: {named}", None
+        places = [i for i in work.in_turn(range(len(some))) if work.known(some[i]) is None]
+        calls = ((_fit, problem, protocol, some[i], similarities[i]) for i in places if work.known(some[i]) is None)
+        for row in work.each(calls):
+            yield f"pb_landmarks, D = {row['D']}, beta = {row['beta']:g}, {named}", row
 
 
-def _group_steps(problem: LetarteProblem, what: str, named: str, L: int, D: int, n_rows: int) -> list[UnitStep]:
-    """One step for each group of landmarks, with phases at n_rows points."""
-    return [
-        UnitStep(
-            f"{what} landmarks {these.start + 1} to {these.stop}: {named}",
-            wave_seconds(n_rows, D * len(these), problem.n_columns),
-        )
-        for these in _landmark_groups(problem, L, D, n_rows)
-    ]
+def _rows(these: range) -> slice:
+    return slice(these.start, these.stop)
 
 
 def _landmark_groups(problem: LetarteProblem, L: int, D: int, n_rows: int) -> list[range]:
-    """Groups of landmarks whose phases at n_rows points take about a second; a unit can be stopped between groups."""
+    """Groups of landmarks whose phases at n_rows points take about a second; a run can be stopped between groups."""
     at_once = int(_SECONDS_A_STEP / wave_seconds(n_rows, D, problem.n_columns))
     at_once = max(1, min(at_once, _FREQUENCY_ENTRIES // (D * problem.n_columns)))
     return [range(first, min(first + at_once, L)) for first in range(0, L, at_once)]
@@ -110,13 +99,11 @@ class _Landmarks(NamedTuple):
     key: tuple[int, int]
 
 
-def _select(selection: str, share: float, problem: LetarteProblem) -> Iterator[list[Row]]:
+def _select(problem: LetarteProblem, selection: str, share: float) -> _Landmarks:
     key = list(_SELECTIONS).index(selection), round(share * 1e9)
     X, y = problem.train
     rng = problem.rng("landmarks", *key)
-    chosen = select_landmarks(X, y, landmark_count(len(y), 2, share), _SELECTIONS[selection], rng)
-    yield []
-    return _Landmarks(*chosen, key)
+    return _Landmarks(*select_landmarks(X, y, landmark_count(len(y), 2, share), _SELECTIONS[selection], rng), key)
 
 
 def _points_of(landmarks: _Landmarks, problem: LetarteProblem):
@@ -124,9 +111,7 @@ def _points_of(landmarks: _Landmarks, problem: LetarteProblem):
     return landmarks.points.astype(problem.train.X.dtype, copy=False)
 
 
-def _fit_kernel(
-    protocol: LandmarkStudy, selection: str, share: float, problem: LetarteProblem, landmarks: _Landmarks, *, wanted
-):
+def _fit_kernel(problem: LetarteProblem, protocol: LandmarkStudy, landmarks: _Landmarks, settings: Row) -> Row:
     start = time.perf_counter()
     points = _points_of(landmarks, problem)
     similarities = {
@@ -134,53 +119,14 @@ def _fit_kernel(
         for name in PARTS
     }
     errors = _errors(problem, similarities, protocol.Cs)
-    seconds = time.perf_counter() - start
-    yield [problem.row("rbf_landmarks", errors, seconds, landmarks=selection, share=share)]
+    return problem.row(errors=errors, seconds=time.perf_counter() - start, **settings)
 
 
-def _losses(protocol: LandmarkStudy, problem: LetarteProblem, landmarks: _Landmarks):
-    """The losses of all landmarks at their own frequencies, (L, largest D)."""
-    L = len(landmarks.labels)
-    D = max(protocol.n_features)
-    points = _points_of(landmarks, problem)
-    losses = np.empty((L, D))
-    for these in _landmark_groups(problem, L, D, len(problem.train.y)):
-        rows = slice(these.start, these.stop)
-        omega = _frequencies(problem, landmarks.key, these, D)
-        indices = None if landmarks.indices is None else landmarks.indices[rows]
-        some = points[rows], landmarks.labels[rows], omega, indices
-        losses[rows] = landmark_alignment_loss(*problem.train, *some)
-        yield []
-    return losses
-
-
-def _fit_learned(
-    protocol: LandmarkStudy,
-    selection: str,
-    share: float,
-    settings: list,
-    problem: LetarteProblem,
-    landmarks: _Landmarks,
-    losses: np.ndarray,
-    *,
-    wanted: list[Row],
-):
-    """Yield the wanted rows of some (D, beta). Similarities of all of them are computed in any case."""
-    L = len(landmarks.labels)
-    D = max(D for D, _ in settings)
-    similarities = np.empty((len(settings), problem.n_rows, L), problem.feature_dtype)
-    for these in _landmark_groups(problem, L, D, problem.n_rows):
-        _fill_similarities(problem, landmarks, these, settings, losses, similarities)
-        yield []
-    parts = _rows_of_parts(problem)
-    fitted = {(row["D"], row["beta"]) for row in wanted}
-    for (D, beta), of_setting in zip(settings, similarities, strict=True):
-        if (D, beta) not in fitted:
-            continue
-        start = time.perf_counter()
-        errors = _errors(problem, {name: of_setting[rows] for name, rows in parts.items()}, protocol.Cs)
-        seconds = time.perf_counter() - start
-        yield [problem.row("pb_landmarks", errors, seconds, landmarks=selection, share=share, D=D, beta=beta)]
+def _fit(problem: LetarteProblem, protocol: LandmarkStudy, settings: Row, similarities: np.ndarray) -> Row:
+    """The row of learned similarities of shape (rows of all parts, landmarks)."""
+    start = time.perf_counter()
+    errors = _errors(problem, {name: similarities[rows] for name, rows in _rows_of_parts(problem).items()}, protocol.Cs)
+    return problem.row(errors=errors, seconds=time.perf_counter() - start, **settings)
 
 
 def _errors(problem: LetarteProblem, similarities: dict[str, np.ndarray], Cs) -> dict:
@@ -188,22 +134,24 @@ def _errors(problem: LetarteProblem, similarities: dict[str, np.ndarray], Cs) ->
     return problem.best_errors(path, lambda name, rows: similarities[name][rows], Cs)
 
 
-def _fill_similarities(
-    problem: LetarteProblem,
-    landmarks: _Landmarks,
-    these: range,
-    settings: list,
-    losses: np.ndarray,
-    similarities: np.ndarray,
-) -> None:
-    """Fill in the similarities (settings, rows of all parts, landmarks) of these landmarks."""
-    rows = slice(these.start, these.stop)
-    omega = _frequencies(problem, landmarks.key, these, max(D for D, _ in settings))
-    Q = np.zeros((len(settings), *omega.shape[:2]))  # zero beyond a setting's own D
+def _similarities(
+    problem: LetarteProblem, landmarks: _Landmarks, these: range, settings: list, losses: np.ndarray
+) -> tuple[range, np.ndarray, np.ndarray]:
+    """Losses of these landmarks at their frequencies, and similarities (settings, rows of all parts, landmarks).
+
+    Losses are computed unless they are known: not NaN.
+    """
+    points = _points_of(landmarks, problem)[_rows(these)]
+    omega = _frequencies(problem, landmarks.key, these, losses.shape[1])
+    if np.isnan(losses).any():
+        indices = None if landmarks.indices is None else landmarks.indices[_rows(these)]
+        losses = landmark_alignment_loss(*problem.train, points, landmarks.labels[_rows(these)], omega, indices)
+    largest = max(D for D, _ in settings)
+    Q = np.zeros((len(settings), len(these), largest))  # zero beyond a setting's own D
     for i, (D, beta) in enumerate(settings):
-        Q[i, :, :D] = pseudo_posterior(losses[rows, :D], beta, len(problem.train.y))
-    X = problem.cached("rows of all parts", partial(_rows_of_all_parts, problem))
-    similarities[:, :, rows] = landmark_similarity(X, _points_of(landmarks, problem)[rows], omega, Q)
+        Q[i, :, :D] = pseudo_posterior(losses[:, :D], beta, len(problem.train.y))
+    X = problem.keep("rows of all parts", None, lambda: _rows_of_all_parts(problem))
+    return these, losses, landmark_similarity(X, points, omega[:, :largest], Q)
 
 
 def _frequencies(problem: LetarteProblem, key: tuple[int, int], these: range, D: int) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,11 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from ..._validation import as_labels, as_points, canonical
 from ...features import largest_norm, phase_dtype
 from ...linear import linear_svm_decision
-from .problem import LetarteSplit, Part, Problem, update_digest
-from .units import Row
+from .problem import LetarteSplit, Part, Problem, Row, update_digest
 
 PARTS = ("train", "valid", "test")
-_Value = TypeVar("_Value")
 _DECISION_ENTRIES = 2**22  # features held at a time while decisions are computed
 
 
@@ -29,7 +27,6 @@ class LetarteProblem(Problem):
     valid: Part
     feature_dtype: type = np.float64
     """Of the features that linear SVMs are trained on"""
-    _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     purposes: ClassVar[tuple[str, ...]] = (
         "training_rows",
@@ -40,9 +37,6 @@ class LetarteProblem(Problem):
         "landmarks",
         "landmark_frequencies",
     )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": {}}
 
     @classmethod
     def of(
@@ -101,15 +95,6 @@ class LetarteProblem(Problem):
                 dtype = np.dtype(np.float32)  # `phases` chooses its precision block by block
         parts = [Part(part.X.astype(dtype, copy=False), part.y) for part in parts]
         return replace(self, **dict(zip(PARTS, parts, strict=True)), gamma=gamma, feature_dtype=feature_dtype)
-
-    def cached(self, name: str, make: Callable[[], _Value]) -> _Value:
-        """Value of `make()`, computed once in this process until `clear_cache`; it is not pickled."""
-        if name not in self._cache:
-            self._cache[name] = make()
-        return self._cache[name]
-
-    def clear_cache(self) -> None:
-        self._cache.clear()
 
     @property
     def n_rows(self) -> int:

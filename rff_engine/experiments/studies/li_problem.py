@@ -17,8 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from ..._validation import as_labels, as_numbers, as_points, canonical, check_choice
 from ...nystroem import NystroemMap
 from .feature_methods import TASKS, FourierMap, fit_features
-from .problem import LiSplit, Part, Problem, update_digest
-from .units import Row
+from .problem import LiSplit, Part, Problem, Row, update_digest
 
 
 @dataclass(frozen=True, kw_only=True)

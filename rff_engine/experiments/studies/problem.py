@@ -1,21 +1,30 @@
-"""What all units of a run share: the rows of a split, seeds by purpose, the kernel and result rows.
+"""What all rows of a run share: the rows of a split, seeds by purpose, the kernel and the columns of a result.
 
 `letarte_problem` and `li_problem` hold the problem of each paper. Nothing here depends on the methods, or on where a
-unit runs.
+row is computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
+from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
 
+import rff_engine
+
 from ..._typing import ArrayLike, MatrixLike
 from ...kernels import GaussianKernel
-from .units import Row
+
+Row: TypeAlias = dict[str, Any]
+"""Values of a result row by column, or some of them: text, numbers, and None for what does not apply."""
+_Value = TypeVar("_Value")
 
 COLUMNS = (
     "run",
@@ -37,6 +46,32 @@ COLUMNS = (
     "note",
 )
 """Of a result row"""
+
+
+SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
+"""The columns that set a row apart from the others of a problem"""
+MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds", "note")
+"""The columns that are computed"""
+
+
+class Work(Protocol):
+    """What a study asks of the run: which rows it still needs, and calls that may go to other processes."""
+
+    def known(self, settings: Row) -> Row | None:
+        """The row of these settings, if it has been computed, here or in another run."""
+        ...
+
+    def each(self, calls: Iterable[tuple]) -> Iterator[Any]:
+        """The results of calls (function, argument, ...), in any order."""
+        ...
+
+    def in_turn(self, items: Iterable[_Value]) -> Iterator[_Value]:
+        """The items, in an order in which two runs at once meet seldom."""
+        ...
+
+
+Report: TypeAlias = tuple[str, Row | None]
+"""What a study has just done, in words, and the new row, if it is one"""
 
 
 class _Split(Protocol):
@@ -85,7 +120,7 @@ class Part(NamedTuple):
 class Problem:
     """A checked split with a Gaussian kernel, the labels of its result rows and one seed for all random draws.
 
-    It can be pickled: every unit of a run starts from it.
+    It can be pickled. A process that receives the same problem again takes the one that it has, with what it keeps.
     """
 
     train: Part
@@ -97,10 +132,30 @@ class Problem:
     """Part of every result row"""
     gamma: float | None = None
     """Of the kernel; ``None`` before it is chosen"""
+    data: str = ""
+    """Digest of the split that it was made from"""
+    kept: dict[str, tuple[object, Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Values that several rows need, see `keep`; they stay in this process"""
+    _id: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False, compare=False)
 
     purposes: ClassVar[tuple[str, ...]] = ()
     """Of random draws. Each has its own child seed: a method draws the same whichever other methods run. New ones go
     to the end, since the position of a purpose is part of its seed."""
+
+    def __reduce__(self) -> tuple:
+        return _received, (type(self), {**self.__dict__, "kept": {}})
+
+    def __sizeof__(self) -> int:
+        """Bytes of the points: Dask then sends a problem once to each worker, and not with each call."""
+        parts = (part for part in vars(self).values() if isinstance(part, Part))
+        return sum(part.X.data.nbytes for part in parts)
+
+    def keep(self, name: str, of: object, make: Callable[[], _Value]) -> _Value:
+        """The value of `make()`, computed once in this process as long as `of` stays equal; the last one is kept."""
+        if name not in self.kept or self.kept[name][0] != of:
+            self.kept.pop(name, None)  # its memory is free before the next one is made
+            self.kept[name] = of, make()
+        return self.kept[name][1]
 
     @staticmethod
     def digest(split: Any) -> str:
@@ -130,10 +185,30 @@ class Problem:
         return np.sort(self.rng(purpose, *key).choice(n, size=max_rows, replace=False))
 
     def row(self, method: str, errors: Row, seconds: float, notes: tuple[str, ...] = (), **fields: Any) -> Row:
-        """Result row of a method, with the keys `COLUMNS`; what does not apply is None."""
+        """Result row of a method, with the keys `COLUMNS` and "made_with"; what does not apply is None."""
         values = {**self.labels, "method": method, "gamma": self.gamma, "note": "; ".join((*self.notes, *notes))}
-        values |= {**fields, **errors, "seconds": seconds}
-        return {column: values.get(column) for column in COLUMNS}
+        values |= {**fields, **errors, "seconds": seconds, "made_with": made_with()}
+        return {column: values.get(column) for column in (*COLUMNS, "made_with")}
+
+
+_last: Problem | None = None
+
+
+def _received(kind: type[Problem], state: dict[str, Any]) -> Problem:
+    """The problem that another process has sent."""
+    global _last
+    if _last is None or _last._id != state["_id"]:
+        _last = object.__new__(kind)
+        _last.__dict__.update(state)
+    return _last
+
+
+@lru_cache(maxsize=1)
+def made_with() -> str:
+    """Versions of the engine, of Python and of the libraries that this process computes with, and its machine."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    engine = f"rff_engine {rff_engine.__version__}, Python {platform.python_version()}"
+    return f"{engine}, {libraries}; {platform.system()} {platform.machine()}"
 
 
 class _Digest(Protocol):
@@ -146,13 +221,6 @@ def update_digest(digest: _Digest, arrays: Iterable[np.ndarray]) -> None:
         values = np.ascontiguousarray(values)
         digest.update(f"{values.shape} {values.dtype.str}".encode())
         digest.update(values.data)
-
-
-def linear_svm_seconds(n: int, n_features: int, n_C: int) -> float:
-    """Estimated time of a linear SVM path over C, from the operations of its Newton steps."""
-    size = n_features if 2 * n_features <= n else n / 2
-    formed = n * n_features * min(n, n_features)
-    return 0.005 + (formed + n_C * (size**3 + n * min(n, n_features) ** 2 / 4)) / 5e10
 
 
 def wave_seconds(n: int, n_frequencies: int, d: int) -> float:

@@ -13,10 +13,12 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from itertools import product
 from typing import Any, ClassVar, Self
 
 from ..._validation import check_choice, check_count
 from .feature_methods import METHODS, UNLABELLED, VARIANTS
+from .problem import Row
 
 VERSION = 1
 """Of the meaning of protocols. It rises when a change alters results: rows of other versions are then not reused."""
@@ -85,6 +87,10 @@ class Protocol:
     def conditions(self, method: str) -> dict[str, Any]:
         """Fields that a row of a method depends on, apart from its own settings; not the rest of the grid."""
         return {"scaling": self.scaling, "max_train": self.max_train, "version": VERSION}
+
+    def settings(self) -> list[Row]:
+        """Settings of all rows on a split, in the order of a table: the method, and what sets its rows apart."""
+        raise NotImplementedError
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
@@ -209,6 +215,14 @@ class FeatureSweep(LetarteProtocol):
         _check_grid("betas", self.betas)
         _check_grid("rhos", self.rhos, high=1)
 
+    def settings(self) -> list[Row]:
+        rows: list[Row] = [{"method": "svm"}] if "svm" in self.methods else []
+        for method, field, values in (("rff", "", (None,)), ("pbrff", "beta", self.betas), ("okrff", "rho", self.rhos)):
+            for value in values if method in self.methods else ():
+                setting = {"method": method} | ({field: value} if field else {})
+                rows += [setting | {"D": D} for D in sorted(self.n_features)]
+        return rows
+
     def conditions(self, method: str) -> dict[str, Any]:
         learned = method in ("pbrff", "okrff")
         return super().conditions(method) | ({"n_candidates": self.n_candidates} if learned else {})
@@ -259,6 +273,17 @@ class LandmarkStudy(LetarteProtocol):
         _check_grid("shares", self.shares, high=1)
         _check_names("selections", self.selections, ("random", "clustering"))
         _check_grid("betas", self.betas)
+
+    def settings(self) -> list[Row]:
+        rows: list[Row] = [{"method": "svm"}] if "svm" in self.methods else []
+        for selection, share in product(self.selections, self.shares):
+            setting = {"landmarks": selection, "share": share}
+            if "rbf_landmarks" in self.methods:
+                rows.append({"method": "rbf_landmarks"} | setting)
+            if "pb_landmarks" in self.methods:
+                grid = product(sorted(self.n_features), self.betas)
+                rows += [{"method": "pb_landmarks", "D": D, "beta": beta} | setting for D, beta in grid]
+        return rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,6 +351,9 @@ class KernelApproximation(LiProtocol):
         if self.max_evaluated is not None:
             _check_counts("max_evaluated", (self.max_evaluated,), low=2)
 
+    def settings(self) -> list[Row]:
+        return [{"method": method, "D": r} for r, method in product(self.n_features, self.methods)]
+
     def conditions(self, method: str) -> dict[str, Any]:
         return super().conditions(method) | {"max_evaluated": self.max_evaluated}
 
@@ -374,6 +402,17 @@ class FeatureComparison(LiProtocol):
         _check_grid("betas", self.betas)
         _check_grid("rhos", self.rhos, high=1)
         _check_counts("folds", (self.folds,), low=2)
+
+    def settings(self) -> list[Row]:
+        grids: dict[str, list[Row]] = {
+            "pbrff": [{"beta": beta} for beta in self.betas],
+            "align": [{"rho": rho} for rho in self.rhos],
+        }
+        return [
+            {"method": method, "D": r} | setting
+            for r, method in product(self.n_features, self.methods)
+            for setting in grids.get(method, [{}])
+        ]
 
     def conditions(self, method: str) -> dict[str, Any]:
         return super().conditions(method) | {"Cs": self.Cs, "folds": self.folds}
