@@ -18,7 +18,15 @@ from .papers.catalogue import DatasetInfo, describe, names
 from .papers.download import FetchError, fetch
 from .papers.files import DataNotFoundError, available, cache_folder, found_files, program, search_folders, status
 from .papers.loaders import load
-from .papers.splits import PUBLISHED_SEED, Split, TwoPartSplit, published_names, published_split, random_split, two_part_split
+from .papers.splits import (
+    PUBLISHED_SEED,
+    Split,
+    TwoPartSplit,
+    published_names,
+    published_split,
+    random_split,
+    two_part_split,
+)
 from .points import given_points, noisy_copies
 from .tables.preparation import prepare
 from .tables.roles import suggest_columns

@@ -11,7 +11,6 @@ from cachetools import cached
 
 from pages.components.server.cache import shared_cache
 from rff_engine.experiments.reports import li, reproduction
-from rff_engine.experiments.reports.html import provenance
 from rff_engine.experiments.running.store import Store
 
 #: Numbers of features in the table below a figure.
@@ -49,7 +48,7 @@ def read_ahead(targets: tuple[str, ...], scaled: tuple[str, ...]) -> Thread:
 def made_by(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
     """Settings, time and provenance of each finished run behind a table or figure."""
     with _shipped() as store:
-        return provenance(store, reproduction.specs(target, scaled=scaled))
+        return reproduction.provenance(store, reproduction.specs(target, scaled=scaled))
 
 
 class Closeness(NamedTuple):

@@ -24,7 +24,7 @@ from pages.components.server.cache import n_bytes
 from pages.components.server.limits import LIMITS, visitor
 from pages.components.server.queues import WaitingLine
 from pages.components.sharing.recipes import your_data as recipe
-from rff_engine.experiments.running.runner import run_repeats
+from rff_engine.experiments.running.run import run_repeats
 from rff_engine.experiments.toy import (
     bounds as bound_curves,
     kernel as toy_kernels,

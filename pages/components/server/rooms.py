@@ -30,8 +30,7 @@ from pages.components.server.room_codes import (
     RoomEndedError,
     shown,
 )
-from rff_engine.experiments.running.schema import Database, insert
-from rff_engine.experiments.running.store import StoreError, default_store
+from rff_engine.experiments.running.store import Database, StoreError, default_store, insert
 
 _log = get_logger(__name__)
 
@@ -85,7 +84,7 @@ _rates = sa.Table(
 
 
 class Rooms(Database):
-    """The rooms in a database; see `rff_engine.experiments.running.schema.Database` for its errors.
+    """The rooms in a database; see `rff_engine.experiments.running.store.Database` for its errors.
 
     Parameters
     ----------
@@ -95,7 +94,7 @@ class Rooms(Database):
         Seconds since 1970.
     """
 
-    more_tables = _tables
+    tables = _tables
 
     def __init__(self, url: str | Path, limits: ServerLimits = LIMITS, clock: Callable[[], float] = time.time):
         self._limits, self._clock = limits, clock

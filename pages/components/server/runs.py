@@ -250,12 +250,12 @@ class RunQueue:
             return known
 
     def _in_store(self, settings: RunSettings) -> Run | None:
-        info = self.store.find(settings.spec)
-        if info is None:
+        spec = settings.spec
+        known, planned = len(self.store.rows(spec)), spec.repeats * len(spec.protocol.settings())
+        if not known:
             return None
-        done = info.n_rows / info.n_planned * info.repeats_planned / info.spec.repeats
-        state, message = ("finished", "") if info.finished else ("stopped", "stopped with the server")
-        return Run(settings, self.store, state, message, done)
+        state, message = ("finished", "") if known == planned else ("stopped", "stopped with the server")
+        return Run(settings, self.store, state, message, known / planned)
 
     def submit(self, settings: RunSettings, session: str | None = None, owner: str | None = None) -> Run:
         """Start a run, or return it if it is active or finished; a stopped run resumes.

@@ -1,4 +1,4 @@
-"""Commands of `rff-engine`: datasets, fetch, run, resume, runs, report, reproduce, recompute, coverage, certify.
+"""Commands of `rff-engine`: datasets, fetch, run, runs, report, reproduce, recompute, coverage, certify.
 
 `parser` reads the command line and needs no extra of the package. A command's module, which may need some, is imported
 when the command is known. Progress goes to stderr. Exit codes: 0 done, 1 recomputed rows differ, 2 wrong input, 130
@@ -23,7 +23,6 @@ _MODULES = {
     "recompute": "runs",
     "report": "reports",
     "reproduce": "reports",
-    "resume": "runs",
     "run": "runs",
     "runs": "runs",
 }

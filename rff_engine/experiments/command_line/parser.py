@@ -110,9 +110,7 @@ def parser() -> argparse.ArgumentParser:
     processes.add_argument("--scheduler", metavar="ADDRESS", help="running Dask cluster to work on: tcp://host:port")
     work.add_argument("--output", metavar="FILE.csv", help="write the table there; - for standard output")
     _add_run(commands, [store, work])
-    resume = commands.add_parser("resume", parents=[store, work], help="resume a run that was stopped")
-    resume.add_argument("run", metavar="RUN", help="run id, or its beginning; see the command runs")
-    commands.add_parser("runs", parents=[store], help="list the runs of a store")
+    commands.add_parser("runs", parents=[store], help="list what a store has")
     _add_report(commands.add_parser("report", parents=[store], help="mean errors, chosen on validation data"))
     _add_reproduce(commands, [store, work])
     _add_recompute(commands.add_parser("recompute", parents=[store], help="recompute stored rows, drawn at random"))
@@ -154,11 +152,16 @@ _SEED = _whole(0, _MOST_SEED)
 
 def _add_run(commands, parents) -> None:
     run = commands.add_parser(
-        "run", parents=parents, help="run a protocol, or resume the same run", epilog=_words_on_protocols()
+        "run", parents=parents, help="run a protocol, or go on with the same run", epilog=_words_on_protocols()
     )
     run.add_argument("protocol", choices=list(PROTOCOLS), metavar="PROTOCOL", help="see below")
+    _add_settings(run)
+
+
+def _add_settings(run, required: bool = True) -> None:
+    """Options that identify a run."""
     run.add_argument(
-        "--dataset", required=True, choices=datasets.names(), metavar="NAME", help="see the command datasets"
+        "--dataset", required=required, choices=datasets.names(), metavar="NAME", help="see the command datasets"
     )
     run.add_argument("--preset", choices=PRESETS, default="quick", help="see below (default quick)")
     run.add_argument(
@@ -198,17 +201,10 @@ def _lines(heading: str, words: dict[str, str]) -> str:
 
 def _add_report(parser) -> None:
     parser.add_argument(
-        "rows",
-        metavar="RUN",
-        nargs="?",
-        help="run id, or a CSV file of rows (default: the reruns of the papers)",
+        "rows", metavar="ROWS", help="CSV file that run has written, or a protocol of run, with its options"
     )
-    parser.add_argument(
-        "--format",
-        choices=("text", "csv", "html"),
-        default="text",
-        help="csv: all rows; html: tables and figures as one file for a browser (default text)",
-    )
+    _add_settings(parser, required=False)
+    parser.add_argument("--format", choices=("text", "csv"), default="text", help="csv: all rows (default text)")
     parser.add_argument("--output", metavar="FILE", help="write there; - for standard output, the default")
 
 
@@ -244,7 +240,6 @@ def _add_reproduce(commands, parents) -> None:
 def _add_recompute(parser) -> None:
     parser.add_argument("--rows", type=_whole(1, 10**9), default=30, help="how many, of all protocols (default 30)")
     parser.add_argument("--seed", type=_SEED, default=0, help="of the draw (default 0)")
-    parser.add_argument("--into", metavar="URL", help="store for the new rows (default: one that is not kept)")
     parser.add_argument(
         "--max-seconds", type=_SECONDS, default=600.0, help="leave out rows that took longer (default 600)"
     )

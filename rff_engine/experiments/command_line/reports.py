@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from pathlib import Path
 from textwrap import fill
 
 import pandas as pd
@@ -11,18 +10,17 @@ import pandas as pd
 from ..reports import reproduction
 from ..reports.comparison import judgement, summary
 from ..reports.tables import error_by_features, error_by_share, to_csv, to_frame
-from ..running.runner import COLUMNS
 from ..running.store import Store
+from ..studies.problem import COLUMNS
+from ..studies.protocols import PROTOCOLS
 from .output import Output, Progress
 from .parser import title
-from .runs import compute, inputs_of, open_store, store_of
+from .runs import compute, open_store, spec_of
 
 
 def report(options: Namespace) -> int:
-    """Print mean errors, all rows, or a page with figures."""
-    of_csv = options.rows is not None and options.rows.endswith(".csv")
-    inputs = [options.rows] if of_csv else inputs_of(_source(options, bundled=options.rows is None))
-    output = Output(options.output or "-", inputs=inputs)
+    """Print mean errors, or all rows."""
+    output = Output(options.output or "-")
     with Progress("writing the report"):
         text = _report_text(options)
     output.write(text)
@@ -30,15 +28,7 @@ def report(options: Namespace) -> int:
 
 
 def _report_text(options: Namespace) -> str:
-    if options.format == "html":
-        return _html(options)
-    if options.rows is None:
-        raise ValueError("report needs a RUN; without one there is --format html alone, of the paper's reruns.")
-    if options.rows.endswith(".csv"):
-        rows = _rows_of(options.rows)
-    else:
-        with open_store(options, only_read=True) as store:
-            rows = to_frame(store.rows(store.run(options.rows)))
+    rows = _stored(options) if options.rows in PROTOCOLS else _rows_of(options.rows)
     if options.format == "csv":
         return to_csv(rows)
     of = "D" if rows["D"].notna().any() and rows["landmarks"].isna().all() else "share"
@@ -46,12 +36,27 @@ def _report_text(options: Namespace) -> str:
     return means.to_string(index=False, float_format="%.4f", na_rep="") + "\n"
 
 
+def _stored(options: Namespace) -> pd.DataFrame:
+    """The rows of a run that a store has."""
+    if options.dataset is None:
+        raise ValueError(f"report {options.rows} needs --dataset.")
+    options.protocol = options.rows
+    spec = spec_of(options)
+    with open_store(options, only_read=True) as store:
+        rows = store.rows(spec)
+        if not rows:
+            raise ValueError(f"{store.name} has no row of {spec.run_id}; `run` with the same options computes them.")
+    return to_frame(rows)
+
+
 def _rows_of(name: str) -> pd.DataFrame:
     """The result rows of a CSV file."""
     try:
         rows = pd.read_csv(name)
     except OSError as error:
-        raise ValueError(f"{name} cannot be read: {error.strerror}; a RUN or a CSV file of rows is needed.") from None
+        raise ValueError(
+            f"{name} cannot be read: {error.strerror}; a CSV file of rows is needed, or one of {', '.join(PROTOCOLS)}."
+        ) from None
     except ValueError as error:
         raise ValueError(f"{name} is no CSV file of rows: {' '.join(str(error).split())}") from None
     missing = [column for column in COLUMNS if column not in rows]
@@ -60,20 +65,9 @@ def _rows_of(name: str) -> pd.DataFrame:
     return rows
 
 
-def _html(options: Namespace) -> str:
-    from rff_engine.experiments.reports.html import paper_report, run_report  # imports Plotly
-
-    if options.rows is not None and options.rows.endswith(".csv"):
-        raise ValueError(f"{options.rows} is a CSV file; --format html is for the runs of a store.")
-    if options.rows is None and options.store is None:
-        with Store(reproduction.SHIPPED, read_only=True) as store:
-            return paper_report(store)
-    with open_store(options, only_read=True) as store:
-        return paper_report(store) if options.rows is None else run_report(store, store.run(options.rows))
-
-
 def reproduce(options: Namespace) -> int:
     """Print the numbers of a table or figure next to their reruns, which `--recompute` computes."""
+    output = Output(options.output)
     known = reproduction.datasets_of(options.target)
     names = tuple(dict.fromkeys(options.datasets or known))
     for name in names:
@@ -82,7 +76,6 @@ def reproduce(options: Namespace) -> int:
     for given in ("split", "jobs", "scheduler"):
         if not options.recompute and getattr(options, given):
             raise ValueError(f"--{given} is for rows that are computed; give --recompute as well.")
-    output = Output(options.output, inputs=inputs_of(_source(options, not options.recompute), names))
     scaled = names if options.scaling == "standard" else ()
     with _reruns(options) as store:
         for spec in reproduction.specs(options.target, names, scaled) if options.recompute else ():
@@ -104,11 +97,6 @@ def _reruns(options: Namespace) -> Store:
     if options.recompute or options.store is not None:
         return open_store(options, only_read=not options.recompute)
     return Store(reproduction.SHIPPED, read_only=True)
-
-
-def _source(options: Namespace, bundled: bool) -> str | Path:
-    """The store that is read: with `bundled` the one that comes with the package, unless another is asked for."""
-    return reproduction.SHIPPED if bundled and options.store is None else store_of(options)
 
 
 def _print_comparison(comparison: pd.DataFrame, options: Namespace) -> None:

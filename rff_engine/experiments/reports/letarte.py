@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from ..._validation import check_choice
+from ..studies.problem import Row
 from ..studies.protocols import TARGETS_OF_LETARTE as TARGETS, FeatureSweep, LandmarkStudy, RunSpec
-from ..studies.units import Row
 from .comparison import RARE_DRAW, chosen_by_validation, compared, with_causes
 from .tables import to_frame
 

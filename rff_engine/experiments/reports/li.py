@@ -15,8 +15,8 @@ import pandas as pd
 
 from ..._validation import check_choice
 from ..studies.feature_methods import METHODS, VARIANTS
+from ..studies.problem import Row
 from ..studies.protocols import TARGETS_OF_LI as TARGETS, RunSpec
-from ..studies.units import Row
 from .comparison import RARE_DRAW, RARE_SPLIT, compared, with_causes
 from .tables import to_frame
 

@@ -12,8 +12,8 @@ import pandas as pd
 
 from ..._validation import check_choice
 from ..running.store import Store
+from ..studies.problem import Row
 from ..studies.protocols import TARGETS, RunSpec
-from ..studies.units import Row
 from . import letarte, li
 
 SHIPPED = Path(__file__).parent / "data" / "reruns.sqlite"
@@ -50,6 +50,11 @@ def specs(target: str, datasets: Sequence[str] | None = None, scaled: Collection
     return letarte.specs(target, datasets, scaled)
 
 
+def all_specs() -> list[RunSpec]:
+    """The runs behind all tables and figures, each once."""
+    return list({spec.run_id: spec for target in TARGETS for spec in specs(target)}.values())
+
+
 def known_rows(
     store: Store, target: str, datasets: Sequence[str] | None = None, scaled: Collection[str] = ()
 ) -> list[Row]:
@@ -62,3 +67,27 @@ def compare_with_paper(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.Da
     if target in li.TARGETS:
         return li.table(target, rows)
     return letarte.table_1(rows) if target == "table1" else letarte.figure(target, rows)
+
+
+def provenance(store: Store, specs: Iterable[RunSpec]) -> pd.DataFrame:
+    """Protocol, seeds, time, library versions and machine of the runs that a store has rows of.
+
+    Minutes are those of the rows alone, see `run`.
+    """
+    made = ((spec, store.rows(spec)) for spec in specs)
+    return pd.DataFrame([_made(store, spec, rows) for spec, rows in made if rows])
+
+
+def _made(store: Store, spec: RunSpec, rows: list[Row]) -> Row:
+    finished = len(rows) == spec.repeats * len(spec.protocol.settings())
+    return {
+        "run": spec.run_id,
+        "data set": spec.dataset,
+        "split": spec.split,
+        "columns": "as they are" if spec.protocol.scaling == "none" else "standardised",
+        "repeats": f"{spec.repeats}" if finished else f"{len({row['repeat'] for row in rows})}, unfinished",
+        "first seed": spec.seed,
+        "rows": len(rows),
+        "minutes": round(sum(row["seconds"] for row in rows) / 60, 1),
+        "made with": "; ".join(store.provenance(spec)),
+    }

@@ -1,6 +1,6 @@
 """Tables of result rows: choice by validation error, the curves of the figures, CSV.
 
-Rows are dictionaries, as `runner` yields them, or a DataFrame of the same columns. Nothing is run or drawn here.
+Rows are dictionaries, as `run` yields them, or a DataFrame of the same columns. Nothing is run or drawn here.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import pandas as pd
 from scipy.stats import t as student_t
 
 from ..studies.feature_methods import METHODS
-from ..studies.problem import COLUMNS
-from ..studies.units import Row
+from ..studies.problem import COLUMNS, Row
 
 _METHODS = ("svm", "rff", "pbrff", "okrff", "rbf_landmarks", "pb_landmarks", *METHODS)
 _ORDER = ["dataset", "split", "repeat", "method", "landmarks", "share", "D", "beta", "rho"]

@@ -1,154 +1,107 @@
 """Stored rows recomputed: some are drawn at random from a store, computed again, and compared.
 
-A row is computed as its run would compute it in an empty store, with one exception: gamma, which an RBF SVM chooses
-over a whole grid, comes from the stored row of that SVM, unless this is drawn itself.
+A row is computed as its run would compute it in a store that lacks it alone: gamma, which an RBF SVM chooses over a
+whole grid, comes from the stored row of that SVM, unless this is drawn itself.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 
+from .. import datasets
 from ..studies.feature_methods import tolerance
-from ..studies.planning import problem_and_units
-from ..studies.protocols import PROTOCOLS, LetarteProtocol, LiProtocol, RunSpec, split_source
-from ..studies.units import Row
-from .executor import Claims, Plan, run_in_process
-from .store import Store, insert_results, maker_id, row_key_function
+from ..studies.problem import SETTINGS, Row
+from ..studies.protocols import PROTOCOLS, LiProtocol, RunSpec, split_source
+from .run import problem_of, run
+from .store import Store, row_key
 
-SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
 MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error")
 """Values that are compared"""
 
 
 @dataclass(frozen=True)
-class DrawnRow:
-    """A row of a stored run."""
+class Recomputed:
+    """A stored row and what was computed for it."""
 
     spec: RunSpec
-    row: Row
-
-    @property
-    def repeat(self) -> int:
-        return self.row["repeat"]
-
-    @property
-    def name(self) -> str:
-        """Run, repeat and settings, in words."""
-        settings = [f"{key} {self.row[key]}" for key in SETTINGS[1:] if self.row[key] is not None]
-        return f"{self.spec.run_id}, repeat {self.repeat}: {', '.join([self.row['method'], *settings])}"
-
-
-@dataclass(frozen=True)
-class Recomputed:
-    """A drawn row and what was computed for it."""
-
-    drawn: DrawnRow
+    stored: Row
     row: Row
     """The new row"""
     same_key: bool
     """Whether the new row has the key of the stored one: the same data, seed and settings"""
 
     @property
+    def name(self) -> str:
+        """Run, repeat and settings, in words."""
+        settings = [f"{key} {self.stored[key]}" for key in SETTINGS[1:] if self.stored[key] is not None]
+        where = f"{self.spec.run_id}, repeat {self.stored['repeat']}"
+        return f"{where}: {', '.join([self.stored['method'], *settings])}"
+
+    @property
     def allowed(self) -> float:
         """Relative difference that is allowed; 0 if rows have to be equal."""
-        return tolerance(self.row["method"]) if isinstance(self.drawn.spec.protocol, LiProtocol) else 0.0
+        return tolerance(self.row["method"]) if isinstance(self.spec.protocol, LiProtocol) else 0.0
 
     @property
     def difference(self) -> float:
         """Largest relative difference of the measured values; infinite where only one row has a value."""
-        return max(_difference(self.drawn.row[name], self.row[name]) for name in MEASURED)
+        return max(_difference(self.stored[name], self.row[name]) for name in MEASURED)
 
     @property
     def agrees(self) -> bool:
         return self.same_key and self.difference <= self.allowed
 
 
-def draw_rows(store: Store, n: int, seed: int = 0, max_seconds: float = np.inf) -> list[DrawnRow]:
-    """Rows of finished runs, drawn at random without replacement, as many of each protocol as can be.
+def draw_rows(
+    store: Store, specs: Iterable[RunSpec], n: int, seed: int = 0, max_seconds: float = np.inf
+) -> list[tuple[RunSpec, Row]]:
+    """Rows of runs, drawn at random without replacement, as many of each protocol as can be.
 
     There are fewer than `n` if the store has no more. Rows that took longer than `max_seconds`, or whose data set is
     not here, are left out.
     """
-    from .. import datasets
-
     pools, here = {name: [] for name in PROTOCOLS}, datasets.available()
-    for info in sorted(store.runs(), key=lambda info: info.id):
-        if info.finished and info.spec is not None and info.spec.dataset in here:
-            rows = [row for row in store.rows(info.spec) if row["seconds"] <= max_seconds]
-            pools[info.spec.protocol.name] += [DrawnRow(info.spec, row) for row in rows]
+    for spec in specs:
+        if spec.dataset in here:
+            rows = [row for row in store.rows(spec) if row["seconds"] <= max_seconds]
+            pools[spec.protocol.name] += [(spec, row) for row in rows]
     rng = np.random.default_rng(seed)
     orders = [[pool[i] for i in rng.permutation(len(pool))] for pool in pools.values() if pool]
     in_turn = [rows[i] for i in range(max(map(len, orders), default=0)) for rows in orders if i < len(rows)]
     return in_turn[:n]
 
 
-def recompute(store: Store, drawn: list[DrawnRow], target: Store) -> Iterator[Recomputed]:
-    """Compute rows again and keep them in another store.
-
-    Parameters
-    ----------
-    store : Store
-        That the rows were drawn from.
-    target : Store
-        For the new rows. What it has already is computed all the same.
-
-    Yields
-    ------
-    Recomputed
-        As soon as a row is known; rows of one repeat are computed together.
+def recompute(store: Store, drawn: list[tuple[RunSpec, Row]]) -> Iterator[Recomputed]:
+    """Compute rows again, each as soon as the rows of its repeat are; nothing is kept.
 
     Raises
     ------
     ValueError
         If the data of a row are not here.
     StoreError
-        If a store cannot be read or written.
+        If the store cannot be read.
     """
-    repeats = defaultdict(list)
-    for one in drawn:
-        repeats[one.spec, one.repeat].append(one)
+    repeats: dict[tuple[RunSpec, int], dict[tuple, Row]] = {}
+    for spec, row in drawn:
+        repeats.setdefault((spec, row["repeat"]), {})[_settings(row)] = row
     for (spec, repeat), rows in repeats.items():
-        yield from _recompute_repeat(store, spec, repeat, rows, target)
-
-
-def _recompute_repeat(
-    store: Store, spec: RunSpec, repeat: int, drawn: list[DrawnRow], target: Store
-) -> Iterator[Recomputed]:
-    assert isinstance(spec.protocol, LetarteProtocol | LiProtocol)  # there are no others
-    seed = spec.seed + repeat
-    split = split_source(spec.dataset, spec.split, spec.protocol)(seed)
-    labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split, "repeat": repeat}
-    problem, units = problem_and_units(spec.protocol, split, labels, seed)
-    key_of = row_key_function(problem.digest(split), seed, spec.protocol)
-    by_key = {_settings(one.row): one for one in drawn}
-    claims = _Recomputing([row for row in store.rows(spec) if row["repeat"] == repeat], list(by_key))
-    for report in run_in_process(iter([Plan(problem, units, claims)])):
-        for row in report.rows:
-            if (one := by_key.get(_settings(row))) is not None:
-                key = key_of(row)
-                target.write(lambda connection, new={key: row}: insert_results(connection, new, maker_id(connection)))
-                yield Recomputed(one, row, key in store.rows_by_key([key]))
-
-
-class _Recomputing(Claims):
-    """Claims on the drawn rows of a repeat; the others are known from the store."""
-
-    def __init__(self, stored: list[Row], wanted: list[tuple]):
-        self._known = {_settings(row): row for row in stored if _settings(row) not in wanted}
-
-    def lookup(self, rows: list[Row]) -> list[Row] | None:
-        known = [self._known[settings] for row in rows if (settings := _settings(row)) in self._known]
-        return known if len(known) == len(rows) else None
-
-    def claim(self, rows: list[Row]) -> list[Row]:
-        return [row for row in rows if _settings(row) not in self._known]
-
-    def keep(self, rows: list[Row]) -> None:
-        self._known |= {_settings(row): row for row in rows}
+        seed = spec.seed + repeat
+        split = split_source(spec.dataset, spec.split, spec.protocol)(seed)
+        named = {"dataset": spec.dataset, "split_name": spec.split, "run_id": spec.run_id}
+        problem = problem_of(spec.protocol, split, repeat=repeat, seed=seed, **named)
+        with Store("sqlite://") as others:
+            for row in store.rows(spec):
+                if row["repeat"] == repeat and _settings(row) not in rows:
+                    others.keep(problem, spec.protocol, row | {"made_with": ""})
+            with closing(run(problem, spec.protocol, others)) as steps:
+                computed = (row for step in steps for row in step.rows if _settings(row) in rows)
+                for row in computed:
+                    same_key = bool(store.known([row_key(problem, spec.protocol, row)]))
+                    yield Recomputed(spec, rows[_settings(row)], row, same_key)
 
 
 def _settings(row: Row) -> tuple:

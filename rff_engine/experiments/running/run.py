@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -215,12 +215,18 @@ class _Work:
 
 
 def _call(function: Callable[..., _T], *arguments: Any) -> _T:
-    """The value of a call in which BLAS and OpenMP have one thread, so that rounding does not depend on the cores.
+    with one_thread():
+        return function(*arguments)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit BLAS and OpenMP to one thread, so that rounding does not depend on the number of cores.
 
     The engine's own threads are left alone, since results do not depend on them.
     """
     with threads_kept(), _libraries().limit(limits=1):
-        return function(*arguments)
+        yield
 
 
 @lru_cache(maxsize=1)

@@ -254,7 +254,7 @@ class Store(Database):
         labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
         found = self._rows_by_settings(spec)
         return [
-            {column: (labels | {"repeat": r} | row).get(column) for column in COLUMNS}
+            {column: (row | labels | {"repeat": r})[column] for column in COLUMNS}
             for r in range(spec.repeats)
             for settings in spec.protocol.settings()
             if (row := found.get((r, *map(settings.get, SETTINGS)))) is not None
@@ -264,6 +264,10 @@ class Store(Database):
         """What the known rows of a run were made with, each once."""
         return sorted({row["made_with"] for row in self._rows_by_settings(spec).values()})
 
+    def keys(self, spec: RunSpec) -> list[bytes]:
+        """Keys of the known rows of a run."""
+        return [row["key"] for row in self._rows_by_settings(spec).values()]
+
     def _rows_by_settings(self, spec: RunSpec) -> dict[tuple, Row]:
         """Rows by the number of their repeat and their settings; of several with other data, the last one made."""
         origins = {
@@ -272,11 +276,7 @@ class Store(Database):
             for method in spec.protocol.methods
         }
         stored = sorted(self._select(rows_table.c.origin, list(origins)), key=lambda row: row["made"])
-        measured = (*SETTINGS, *MEASURED, "made_with")
-        return {
-            (origins[row["origin"]], *(row[name] for name in SETTINGS)): {name: row[name] for name in measured}
-            for row in stored
-        }
+        return {(origins[row["origin"]], *(row[name] for name in SETTINGS)): row for row in stored}
 
     def _select(self, column: sa.Column, values: list[bytes]) -> list[Row]:
         """All rows with one of these values in a column."""

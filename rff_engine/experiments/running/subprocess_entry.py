@@ -1,8 +1,8 @@
 """A run in its own process, which ends with the process that started it.
 
 It reads one line of JSON, the store and the run, and writes one for each step, or for an error. It exits as soon as its
-input ends: all rows known by then are in the store, and its claims become void. An internal error is reported without
-its message, which may quote the data.
+input ends: all rows known by then are in the store. An internal error is reported without its message, which may quote
+the data.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from contextlib import closing
 
 from ..studies.protocols import RunSpec
 from .failures import redacted_traceback
-from .interrupts import Interrupts
-from .runner import run_stored
+from .run import run_stored
 from .store import Store
 
 _NICENESS = 10
@@ -41,17 +40,12 @@ def main() -> int:
     _lower_priority()
     url, spec = json.loads(sys.stdin.readline())
     threading.Thread(target=_exit_with_input, daemon=True).start()
-    for one in (signal.SIGINT, signal.SIGTERM):  # until here they ended the process
+    for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, signal.default_int_handler)
     try:
-        with (
-            Interrupts() as interrupts,
-            Store(url) as store,
-            closing(run_stored(store, RunSpec.from_json(spec))) as steps,
-        ):
+        with Store(url) as store, closing(run_stored(store, RunSpec.from_json(spec))) as steps:
             for step in steps:
                 _write_line(message=step.message, done=step.done, total=step.total, rows=len(step.rows))
-                interrupts.check()
     except (ValueError, OSError, MemoryError) as error:
         # The message is for the user who started the run, the traceback for the log.
         _write_line(error=str(error) or type(error).__name__, traceback=redacted_traceback(error))

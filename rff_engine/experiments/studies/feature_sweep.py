@@ -146,7 +146,7 @@ class _IncrementalGram:
 
     def of(self, D: int) -> np.ndarray:
         """Lower triangle of the Gram matrix of the first D draws; it takes longer where D decreases."""
-        if D < self._draws:
+        if self._draws > D:
             self._sum, self._draws = None, 0
         while self._draws + _DRAWS_A_BLOCK <= D:
             end = self._draws + _DRAWS_A_BLOCK

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np

@@ -6,7 +6,7 @@ From the repository's root: python real_data_experiment.py [rows.csv]; all colum
 import sys
 
 from rff_engine.experiments.reports import tables as report
-from rff_engine.experiments.running.runner import run_repeats
+from rff_engine.experiments.running.run import run_repeats
 from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy, split_source
 
 # The experiment

@@ -11,7 +11,7 @@ import pandas as pd
 import datasets
 import rff_engine as rff
 from rff_engine.experiments.reports import tables as report
-from rff_engine.experiments.running.runner import run_repeats
+from rff_engine.experiments.running.run import run_repeats
 from rff_engine.experiments.studies.protocols import FeatureSweep
 from rff_engine.experiments.toy import kernel as toy_kernels, learning as toy_learning
 from rff_engine.experiments.toy.bounds import bound_curves, candidate_risks

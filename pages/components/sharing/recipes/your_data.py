@@ -15,7 +15,7 @@ import datasets
 import rff_engine as rff
 from datasets.tables.preparation import halves, one_of_each_group, plane, two_classes
 from rff_engine.experiments.reports import tables as report
-from rff_engine.experiments.running.runner import run_repeats
+from rff_engine.experiments.running.run import run_repeats
 from rff_engine.experiments.studies.protocols import FeatureSweep
 from rff_engine.experiments.toy import learning as toy_learning
 from rff_engine.experiments.toy.bounds import bound_curves, candidate_risks
