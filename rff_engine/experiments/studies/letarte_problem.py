@@ -71,7 +71,7 @@ class LetarteProblem(Problem):
         for name in PARTS:
             X = getattr(split, f"X_{name}")
             y = np.asarray(getattr(split, f"y_{name}"))
-            larger = y == np.max(split.y_train)
+            larger = y == np.unique(split.y_train)[-1]  # labels may be texts
             X = canonical(X) if sp.issparse(X) else X
             update_digest(digest, (X.data, X.indices.astype(np.int64), larger) if sp.issparse(X) else (X, larger))
             if sp.issparse(X):

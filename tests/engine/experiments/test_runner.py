@@ -1,7 +1,6 @@
-"""The runner against slow, separate computations; seeds, ties and stopping."""
+"""Runs against slow, separate computations; seeds, ties and stopping."""
 
 import os
-import pickle
 import sys
 from dataclasses import replace
 from itertools import product
@@ -20,20 +19,23 @@ import rff_engine as rff
 from rff_engine import _blocks
 from rff_engine.experiments.reports import reproduction
 from rff_engine.experiments.reports.tables import best_by_validation, error_by_features
-from rff_engine.experiments.running import executor
-from rff_engine.experiments.running.runner import COLUMNS, run
+from rff_engine.experiments.running import run as running
+from rff_engine.experiments.running.run import problem_of as posed, run
 from rff_engine.experiments.running.store import Store
 from rff_engine.experiments.studies import baseline, feature_sweep, landmark_study, letarte_problem
 from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
-from rff_engine.experiments.studies.planning import problem_and_units
-from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy
-from rff_engine.experiments.studies.units import Unit, UnitStep
+from rff_engine.experiments.studies.problem import COLUMNS
+from rff_engine.experiments.studies.protocols import FeatureSweep
 
 MEASURED = ["gamma", "C", "train_error", "valid_error", "test_error", "note"]
 
 
-def rows_of(protocol, split, **arguments):
-    return [row for step in run(protocol, split, dataset="toy", **arguments) for row in step.rows]
+def steps_of(protocol, split, **named):
+    return run(posed(protocol, split, dataset="toy", **named), protocol)
+
+
+def rows_of(*arguments, **named):
+    return [row for step in steps_of(*arguments, **named) for row in step.rows]
 
 
 def frame_of(*arguments, **named):
@@ -48,15 +50,6 @@ def same(frame, other):
 
 def problem_of(split, gamma=0.1, seed=0, precision="float64"):
     return LetarteProblem.of(split, {}, seed).with_gamma(gamma, precision)
-
-
-def value_of(work):
-    """Return value of a unit."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value
 
 
 @pytest.mark.slow
@@ -203,8 +196,8 @@ def test_candidates_are_drawn_only_where_they_are_used(monkeypatch):
     take = rff.FrequencyBlocks.take
     monkeypatch.setattr(rff.FrequencyBlocks, "take", lambda blocks, i: asked.append(len(i)) or take(blocks, i))
     protocol = replace(SMALL_SWEEP, n_candidates=3000, n_features=(1, 10, 100, 3000))
-    wanted = [{"method": "rff", "D": D} for D in protocol.n_features]
-    assert len(list(feature_sweep._fit(protocol, "rff", None, None, problem, wanted=wanted))) == 4
+    rows = [feature_sweep._fit(problem, protocol, {"method": "rff", "D": D}, None) for D in protocol.n_features]
+    assert [row["D"] for row in rows] == list(protocol.n_features)
     assert sorted(asked) == [0, 3000 - 2048, 1024, 1024]
 
 
@@ -213,13 +206,16 @@ def test_similarities_equal_the_formula(selection):
     """psi_l(x) = sum_m Q_lm cos(omega_lm . (x_l - x)), Q from the loss of the landmark's pairs, one by one."""
     split = make_split(60)
     problem = problem_of(split)
-    landmarks = value_of(landmark_study._select(selection, 0.2, problem))
+    landmarks = landmark_study._select(problem, selection, 0.2)
     settings, L = [(4, 10.0), (8, 0.1)], len(landmarks.labels)
-    protocol = LandmarkStudy(n_features=(4, 8))
     X = np.concatenate([split.X_train, split.X_valid, split.X_test])
-    similarities, losses = np.empty((2, len(X), L)), value_of(landmark_study._losses(protocol, problem, landmarks))
+    similarities = np.empty((2, len(X), L))
     for these in (range(2), range(2, L)):
-        landmark_study._fill_similarities(problem, landmarks, these, settings, losses, similarities)
+        unknown = np.full((len(these), 8), np.nan)
+        found = landmark_study._similarities(problem, landmarks, these, settings, unknown)
+        again = landmark_study._similarities(problem, landmarks, these, settings, found[1])
+        similarities[:, :, these.start : these.stop] = found[2]
+        assert (found[2] == again[2]).all()
     for i, (D, beta) in enumerate(settings):
         for landmark in range(L):
             omega = landmark_study._frequencies(problem, landmarks.key, [landmark], 8)[0, :D]
@@ -236,7 +232,7 @@ def test_similarities_equal_the_formula(selection):
 def test_the_number_of_landmarks_is_the_papers():
     problem = problem_of(make_split(680))
     for share, per_class in ((0.01, 2), (0.05, 8), (0.10, 17), (0.15, 25), (0.20, 34), (0.25, 42)):
-        landmarks = value_of(landmark_study._select("random", share, problem))
+        landmarks = landmark_study._select(problem, "random", share)
         assert list(np.bincount(landmarks.labels)) == [per_class, per_class]
 
 
@@ -247,7 +243,7 @@ def test_groups_of_landmarks_settings_and_candidates_do_not_change_the_rows(monk
     expected = [frame_of(protocol, split) for protocol in (SMALL_STUDY, many_candidates)]
     monkeypatch.setattr(landmark_study, "_SECONDS_A_STEP", 1e-9)
     monkeypatch.setattr(landmark_study, "_SIMILARITY_BYTES", 1)
-    monkeypatch.setattr(feature_sweep, "_SECONDS_A_UNIT", 1e-9)
+    monkeypatch.setattr(feature_sweep, "_SECONDS_A_CALL", 1e-9)
     for protocol, frame in zip((SMALL_STUDY, many_candidates), expected, strict=True):
         pd.testing.assert_frame_equal(frame_of(protocol, split), frame)
 
@@ -282,7 +278,7 @@ def test_a_fixed_gamma_skips_the_choice():
     chosen = frame_of(SMALL_SWEEP, split)
     gamma = chosen["gamma"][0]
     fixed = replace(SMALL_SWEEP, gamma=gamma, methods=("rff",))
-    steps = list(run(fixed, split, dataset="toy"))
+    steps = list(steps_of(fixed, split))
     assert not any("SVM" in step.message for step in steps)
     rows = pd.DataFrame([row for step in steps for row in step.rows]).drop(columns="seconds")
     same(chosen[chosen["method"] == "rff"], rows)
@@ -329,60 +325,10 @@ def test_rows_have_the_given_names():
 
 @pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
 def test_progress_ends_at_the_total(protocol):
-    steps = list(run(protocol, make_split(), dataset="toy"))
+    steps = list(steps_of(protocol, make_split()))
     done = [step.done for step in steps]
     assert done == sorted(done) and done[-1] == steps[-1].total
     assert len({step.total for step in steps}) == 1 and all(step.message for step in steps)
-
-
-@pytest.mark.more(after=1)
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [FeatureSweep, LandmarkStudy])
-def test_a_run_can_be_stopped_at_any_time(kind):
-    """No step of a run on breast is estimated to take a second; measured times would depend on the machine."""
-    steps = run(kind.preset("paper"), datasets.published_split("breast"), dataset="breast")
-    done = [0.0] + [step.done for _, step in zip(range(150), steps, strict=False)]
-    steps.close()
-    assert len(done) == 151 and max(np.diff(done)) < 1
-    assert list(steps) == []
-
-
-def test_small_D_comes_first_as_long_as_all_settings_fit_in_memory(monkeypatch):
-    split = make_split()
-    turns = pd.DataFrame(rows_of(SMALL_SWEEP, split)[1:])
-    assert turns["D"].is_monotonic_increasing and turns["D"].nunique() == 3
-    held = max(unit.held_bytes or 0 for unit in units_of(SMALL_SWEEP, split))
-    monkeypatch.setattr(executor, "_INTERLEAVED_BYTES", 2 * held)
-    pairs = pd.DataFrame(rows_of(SMALL_SWEEP, split)[1:])
-    assert list(pairs["D"]) == [1, 1, 3, 3, 10, 10] * 2 + [1, 3, 10]
-    same(*(frame.drop(columns="seconds").sort_values(["method", "beta", "rho", "D"]) for frame in (turns, pairs)))
-
-
-def units_of(protocol, split):
-    return problem_and_units(protocol, split, {}, 0)[1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
-def test_unit_depends_only_on_its_needs(protocol):
-    """Computed from pickled copies in another order, the units give the rows of a run."""
-    split = make_split()
-    expected = frame_of(protocol, split, run_id=None)
-    known = {"problem": pickle.dumps(LetarteProblem.of(split, {}, 0))}
-    rows, waiting = [], units_of(protocol, split)[::-1]
-    while waiting:
-        unit = next(unit for unit in waiting if set(unit.needs) <= set(known))
-        waiting.remove(unit)
-        work = pickle.loads(pickle.dumps(unit.restricted_to(unit.rows).work))
-        work = work(*(pickle.loads(known[name]) for name in unit.needs))
-        for step, _ in enumerate(unit.steps):
-            new = next(work)
-            assert isinstance(new, list), step
-            rows += new
-        known[unit.name] = pickle.dumps(value_of(work))
-    keys = ["method", "landmarks", "share", "D", "beta", "rho"]
-    found = pd.DataFrame(rows).sort_values(keys).drop(columns=["seconds", "run", "dataset", "split", "repeat"])
-    same(expected.sort_values(keys)[found.columns], found)
 
 
 @pytest.mark.slow
@@ -403,23 +349,22 @@ def test_libraries_have_one_thread_only_during_steps(monkeypatch):
     def threads():
         return {library["filepath"]: library["num_threads"] for library in threadpool_info()}
 
-    def work(problem, wanted):
-        seen.append(threads())
-        allowed.append(_blocks.threads_here())
-        yield [{"D": 1}]
+    def study(problem, grid, work):
+        for seen_inside in work.each([(lambda: (threads(), _blocks.threads_here()),)]):
+            inside.append(seen_inside)
+            yield "looked", None
 
-    seen, allowed = [], []
+    inside = []
     monkeypatch.setattr(_blocks, "cpu_count", lambda: 4)
-    unit = Unit("look", work, ("problem",), (UnitStep("looked", 1.0, {"D": 1}),))
+    monkeypatch.setitem(running._STUDIES, FeatureSweep, study)
     with threadpool_limits(2):
         before = threads()
-        for _ in executor.run_in_process(iter([executor.Plan(None, [unit])])):
-            seen.append(threads())
-    during, *after = seen
-    assert 2 in before.values() and after == [before] * len(after)
-    assert allowed == [2]  # of the engine itself
+        for _ in steps_of(SMALL_SWEEP, make_split()):
+            assert threads() == before
+    ((during, allowed),) = inside
+    assert 2 in before.values() and allowed == 2  # of the engine itself
     # Another test may have loaded a library since those that compute were looked for.
-    assert {during[library["filepath"]] for library in executor._libraries().info()} == {1}
+    assert {during[library["filepath"]] for library in running._libraries().info()} == {1}
 
 
 def test_points_are_cast_to_float32_when_no_phase_can_be_too_large():
@@ -520,11 +465,11 @@ def test_distances_are_computed_once_and_released(monkeypatch):
     split = make_split()
     problem = LetarteProblem.of(split, {}, 0)
     for gamma in SMALL_SWEEP.gammas:
-        value_of(baseline._search(SMALL_SWEEP, gamma, problem))
+        baseline._search(problem, SMALL_SWEEP, gamma)
     assert sorted(calls) == [30, *[30] * 3, 60]  # test once a gamma, valid and train once
-    assert problem._cache
-    value_of(baseline._prior(SMALL_SWEEP, problem, 0.1))
-    assert not problem._cache
+    assert problem.kept
+    known = SimpleNamespace(known=lambda settings: {"gamma": 0.1})
+    assert list(baseline.prior(problem, SMALL_SWEEP, known)) == [] and not problem.kept
 
 
 def three_classes(split):
@@ -561,21 +506,21 @@ def test_invalid_split_is_rejected_at_once(spoil, said):
     split = make_split()
     spoil(split)
     with pytest.raises(ValueError, match=said):
-        run(SMALL_SWEEP, split, dataset="toy")
+        posed(SMALL_SWEEP, split, dataset="toy")
 
 
 def test_other_invalid_arguments_are_rejected_at_once():
-    for bad in ({"seed": -1}, {"repeat": 1.5}, {"jobs": 0}):
+    for bad in ({"seed": -1}, {"repeat": 1.5}):
         with pytest.raises(ValueError, match=next(iter(bad))):
-            run(SMALL_SWEEP, make_split(), dataset="toy", **bad)
-    with pytest.raises(ValueError, match="only one of them"):
-        run(SMALL_SWEEP, make_split(), dataset="toy", jobs=2, scheduler="tcp://127.0.0.1:8786")
+            posed(SMALL_SWEEP, make_split(), dataset="toy", **bad)
+    with pytest.raises(ValueError, match="jobs is 0"):
+        run(posed(SMALL_SWEEP, make_split(), dataset="toy"), SMALL_SWEEP, jobs=0)
     with pytest.raises(ValueError, match="protocol"):
-        run("features", make_split(), dataset="toy")
+        posed("features", make_split(), dataset="toy")
     split = make_split()
     split.y_train = np.append(-1, np.ones(59))
     with pytest.raises(ValueError, match="2 training rows"):
-        run(replace(SMALL_SWEEP, max_train=2), split, dataset="toy")
+        posed(replace(SMALL_SWEEP, max_train=2), split, dataset="toy")
 
 
 def published(name):
