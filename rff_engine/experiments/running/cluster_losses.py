@@ -62,7 +62,7 @@ def alignment_loss_on_cluster(
     jobs = None if jobs is None else check_count(jobs, "jobs")
     parallel = Parallel(jobs, return_as="generator", batch_size=1)
     total, sums = len(blocks) if isinstance(blocks, Sized) else None, None
-    for done, part in enumerate(parallel(delayed(_sums)(block, omega, classes) for block in blocks), 1):
+    for done, part in enumerate(parallel(delayed(_sums)((block, omega, classes)) for block in blocks), 1):
         sums = part if sums is None else sums + part
         if progress is not None:
             progress(done, total)
@@ -71,7 +71,8 @@ def alignment_loss_on_cluster(
     return sums.loss()
 
 
-def _sums(block, omega: ArrayLike | FrequencyBlocks, classes: ArrayLike | None) -> AlignmentSums:
+def _sums(given: tuple) -> AlignmentSums:
+    block, omega, classes = given  # in one tuple, see `run`
     with one_thread():
         X, y, weights = as_block(block() if callable(block) else block)
         return alignment_sums(X, y, omega, classes, sample_weight=weights)

@@ -206,7 +206,8 @@ class _Work:
         return [{column: row[column] for column in COLUMNS}] if row["method"] in self.grid.methods else []
 
     def each(self, calls: Iterable[tuple]) -> Iterator[Any]:
-        return self.parallel(delayed(_call)(function, *arguments) for function, *arguments in calls)
+        # In one tuple, since joblib keeps an argument of its own on one worker of Dask, and hangs if that one ends.
+        return self.parallel(delayed(_call)(tuple(call)) for call in calls)
 
     def in_turn(self, items: Iterable[_T]) -> Iterator[_T]:
         left = list(items)
@@ -214,7 +215,8 @@ class _Work:
             yield left.pop(random.randrange(len(left)) if self._in_vain else 0)
 
 
-def _call(function: Callable[..., _T], *arguments: Any) -> _T:
+def _call(call: tuple) -> Any:
+    function, *arguments = call
     with one_thread():
         return function(*arguments)
 

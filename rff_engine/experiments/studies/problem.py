@@ -145,11 +145,6 @@ class Problem:
     def __reduce__(self) -> tuple:
         return _received, (type(self), {**self.__dict__, "kept": {}})
 
-    def __sizeof__(self) -> int:
-        """Bytes of the points: Dask then sends a problem once to each worker, and not with each call."""
-        parts = (part for part in vars(self).values() if isinstance(part, Part))
-        return sum(part.X.data.nbytes for part in parts)
-
     def keep(self, name: str, of: object, make: Callable[[], _Value]) -> _Value:
         """The value of `make()`, computed once in this process as long as `of` stays equal; the last one is kept."""
         if name not in self.kept or self.kept[name][0] != of:
