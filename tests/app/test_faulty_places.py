@@ -71,11 +71,11 @@ def test_a_damaged_store_is_reported_until_it_is_repaired(queue, page):
 def test_unreadable_rows_are_reported_in_one_sentence(queue):
     run = finished(queue)
     with sqlite3.connect(queue.store.name) as raw:
-        raw.execute("ALTER TABLE rff_results RENAME TO elsewhere")
+        raw.execute("ALTER TABLE rff_rows RENAME TO elsewhere")
     run._n_reported += 1  # as if it were active
-    assert "rff_results" in sentence(reached("real_data", repeats="1"))
+    assert "rff_rows" in sentence(reached("real_data", repeats="1"))
     with sqlite3.connect(queue.store.name) as raw:
-        raw.execute("ALTER TABLE elsewhere RENAME TO rff_results")
+        raw.execute("ALTER TABLE elsewhere RENAME TO rff_rows")
     app = opened("real_data", repeats="1")
     assert app.get("plotly_chart")
 

@@ -1,6 +1,5 @@
 """The command line: its output, files and exit codes."""
 
-import json
 import os
 import re
 import signal
@@ -14,20 +13,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import sqlalchemy as sa
 
 import rff_engine
 from rff_engine.__main__ import main
-from rff_engine.experiments import datasets
 from rff_engine.experiments.command_line.output import Progress, duration
 from rff_engine.experiments.command_line.parser import METHOD_LINES
 from rff_engine.experiments.reports import reproduction
 from rff_engine.experiments.reports.comparison import AGREEMENTS, judgement
-from rff_engine.experiments.reports.html import provenance
-from rff_engine.experiments.running.recomputation import draw_rows
-from rff_engine.experiments.running.runner import COLUMNS
-from rff_engine.experiments.running.schema import runs
 from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.studies.problem import COLUMNS
 from rff_engine.experiments.studies.protocols import PRESETS, PROTOCOLS, TARGETS, FeatureSweep, RunSpec
 
 REFERENCE = reproduction.SHIPPED.parent
@@ -63,66 +57,15 @@ def test_rows_go_to_the_store_and_the_output(protocol, tmp_path, capsys):
     assert again.out == file.read_text() and " 0 new rows" in again.err
 
     assert main(["runs"]) == 0
-    (line,) = capsys.readouterr().out.splitlines()
-    assert line.startswith(f"{protocol}-breast-published-") and "finished" in line
-    run = line.split()[0]
-    assert main(["report", run, "--format", "csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == rows["method"].nunique() and all(line.startswith("breast ") for line in lines)
+    same_run = ["report", *arguments[1:]]
+    assert main([*same_run, "--format", "csv"]) == 0
     assert capsys.readouterr().out == file.read_text()
-    assert main(["report", run[:12]]) == 0
+    assert main(same_run) == 0
     table = capsys.readouterr().out
     assert main(["report", str(file)]) == 0
     assert capsys.readouterr().out == table
-    assert main(["report", run, "--format", "html", "--output", str(tmp_path / "run.html")]) == 0
-    page = (tmp_path / "run.html").read_text(encoding="utf-8")
-    assert run in page and 'seconds": ' not in page and page.count("Plotly.newPlot(") == 1
-    assert "NA&gt;" not in page  # the SVM has no D, and no share
-
-
-NEWER = {
-    "a field of the run": lambda spec: spec | {"nice": 3},
-    "a field of the protocol": lambda spec: spec | {"protocol": spec["protocol"] | {"nice": 3}},
-    "a study": lambda spec: spec | {"protocol": spec["protocol"] | {"study": "transformers"}},
-    "no study": lambda spec: spec | {"protocol": {}},
-    "a method": lambda spec: spec | {"protocol": spec["protocol"] | {"methods": ["svm", "transformer"]}},
-    "a kind of value": lambda spec: spec | {"protocol": spec["protocol"] | {"n_features": {"from": 1, "to": 9}}},
-    "a kind of protocol": lambda spec: spec | {"protocol": [spec["protocol"]]},
-    "a list": lambda spec: [spec],
-    "another meaning": lambda spec: spec,  # of the same fields: the id says so
-}
-
-
-@pytest.mark.more(after=1)
-@pytest.mark.slow
-@pytest.mark.parametrize("what", NEWER)
-def test_a_run_of_newer_code_is_listed_and_refused_in_one_sentence(what, capsys, store):
-    arguments = ["run", "features", "--dataset", "breast", "--split", "random", "--methods", "svm"]
-    assert main(arguments) == 0
-    with Store(store) as opened:
-        (old,) = opened.runs()
-        newer = "features-breast-random-99999999"
-        keys = sa.text(f"INSERT INTO rff_run_rows SELECT '{newer}', repeat, position, key FROM rff_run_rows")
-
-        def insert(connection):
-            spec = json.dumps(NEWER[what](json.loads(old.spec.to_json())))
-            connection.execute(sa.insert(runs).values(id=newer, spec=spec, created=old.created + 60, seconds=1.0))
-            connection.execute(keys)
-
-        opened.write(insert)
-        assert [info.id for info in opened.runs()] == [newer, old.id]
-        assert opened.find(old.spec).finished and list(provenance(opened, [old.spec])["run"]) == [old.id]
-        assert [one.spec for one in draw_rows(opened, 9)] == [old.spec]
-    capsys.readouterr()
-    assert main(["runs"]) == 0
-    first, second = capsys.readouterr().out.splitlines()
-    assert newer in first and first.endswith("of another version") and second.endswith("finished")
-    for command in (["resume"], ["report"], ["report", "--format", "html"]):
-        assert main([*command, newer]) == 2
-        said = capsys.readouterr()
-        assert said.out == "" and len(said.err.splitlines()) == 1
-        assert newer in said.err and "is of another version of rff_engine" in said.err
-    assert main(arguments) == 0
-    assert main(["resume", old.id]) == 0
-    assert main(["report", old.id, "--format", "html"]) == 0
 
 
 @pytest.mark.slow
@@ -167,13 +110,15 @@ WRONG_USAGES = [
     (["run", "landmarks", "--dataset", "wine", "--split", "random"], "wine is a data set for regression"),
     (["run", "landmarks", "--dataset", "digits", "--split", "random"], "10 classes"),
     (["run", "comparison", "--dataset", "wine", "--split", "published"], "--split is 'published'; it must be"),
-    (["resume", "features-nowhere"], "run is 'features-nowhere'; "),
-    (["report"], "report needs a RUN"),
-    (["report", "features-nowhere"], "has no such run: there is none yet"),
-    (["report", "no/such/file.csv"], "no/such/file.csv cannot be read: No such file or directory; a RUN or a CSV"),
-    (["report", "no/such/file.csv", "--format", "html"], "for the runs of a store"),
-    (["report", "--format", "pdf"], "--format is 'pdf'; it must be one of 'text', 'csv', 'html'"),
-    (["report", "--format", "html", "--output", "no/such/paper.html"], "--output is 'no/such/paper.html'; there is"),
+    (["report"], "arguments are required: ROWS"),
+    (["report", "features"], "report features needs --dataset"),
+    (["report", "features", "--dataset", "breast"], "no row of features-breast-published-"),
+    (
+        ["report", "no/such/file.csv"],
+        "No such file or directory; a CSV file of rows is needed, or one of",
+    ),
+    (["report", "--format", "pdf"], "--format is 'pdf'; it must be one of 'text', 'csv'"),
+    (["report", "features", "--output", "no/such/rows.csv"], "--output is 'no/such/rows.csv'; there is"),
     (["report", f"{REFERENCE}/table_1.csv"], "table_1.csv has no column 'run'"),
     (["runs", "--store", "postgresql+psycopg2://me:secret@host/x"], "psycopg2 is not installed (pip install"),
     (["runs", "--store", "mysql://me:secret@host/x"], "'mysql://me:***@host/x'; its driver MySQLdb is not"),
@@ -184,7 +129,6 @@ WRONG_USAGES = [
     (["reproduce", "table1", "--output", "no/such/table.csv"], "--output is 'no/such/table.csv'; there is no folder"),
     (["recompute", "--rows", "-3"], "--rows is '-3'; a whole number from 1 to"),
     (["recompute", "--max-seconds", "nan"], "--max-seconds is 'nan'; a finite number above 0"),
-    (["recompute", "--into", "no/such/new.sqlite"], "--into is 'no/such/new.sqlite'; there is no folder no/such"),
     (["coverage", "--epsilon", "1.5"], "--epsilon is '1.5'; a probability strictly between 0 and 1"),
     (["coverage", "--draws", "100000000000000"], "--draws is '100000000000000'; a whole number from 1 to 10000000"),
     (["coverage", "--n", "1"], "--n is '1'; a whole number from 2 to"),
@@ -210,7 +154,7 @@ def test_wrong_usage_ends_with_code_2_and_one_sentence_that_names_what_was_typed
     assert written.out == ""
     if store.exists():
         with Store(store) as opened:
-            assert opened.runs() == []  # a run that cannot begin is not kept
+            assert opened.contents() == []  # a run that cannot begin is not kept
 
 
 def code_of(arguments) -> int:
@@ -350,7 +294,7 @@ def test_reproduce_computes_into_the_store_what_it_lacks_when_asked(capsys, stor
         written = capsys.readouterr()
         assert f": {new} new rows in {store}" in written.err and "come with the package" not in written.out
     with Store(store) as opened:
-        assert [info.n_rows for info in opened.runs()] == [1]
+        assert [kept.rows for kept in opened.contents()] == [1]
     assert main([*arguments, "--recompute", "--split", "random"]) == 0
     assert "new rows" not in capsys.readouterr().err
 
@@ -365,82 +309,6 @@ def test_pipe_is_written_to_and_not_replaced(tmp_path):
     assert main(["reproduce", "table1", "--datasets", "breast", "--output", str(pipe)]) == 0
     reader.join(10)
     assert read and read[0].startswith("dataset,column,paper") and stat.S_ISFIFO(pipe.stat().st_mode)
-
-
-SAME = {
-    "report": ["report", "--format", "html", "--store", "{input}", "--output"],
-    "run": ["run", "features", "--dataset", "breast", "--store", "{input}", "--output"],
-    "reproduce": ["reproduce", "table1", "--store", "sqlite:///{input}", "--output"],
-    "a URI": ["run", "features", "--dataset", "breast", "--store", "sqlite:///file:{input}?uri=true", "--output"],
-    "recompute": ["recompute", "--store", "{input}", "--into"],
-    "rows": ["report", "{input}.csv", "--format", "csv", "--output"],
-    "certify": ["certify", "--table", "{input}.csv", "--target", "y", "--html"],
-}
-
-
-@pytest.mark.parametrize("way", ["itself", "relative", "link", "hard link", "log"])
-@pytest.mark.parametrize("command", SAME)
-def test_an_input_is_no_output(command, way, tmp_path, monkeypatch, capsys):
-    if way == "log" and ".csv" in "".join(SAME[command]):
-        pytest.skip("a table has no log")
-    monkeypatch.chdir(tmp_path)
-    given = tmp_path / "input"
-    Store(given).close()
-    (tmp_path / "input.csv").write_text("x,y\n1,a\n2,b\n")
-    file = Path(f"{given}.csv") if ".csv" in "".join(SAME[command]) else given
-    output = {"itself": str(file), "relative": file.name, "log": f"{file}-wal"}.get(way, "output")
-    {"link": os.symlink, "hard link": os.link}.get(way, lambda *_: None)(file, "output")
-    before, content = set(os.listdir()), file.read_bytes()
-    assert main([*(word.format(input=given) for word in SAME[command]), output]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and len(said.err.splitlines()) == 1
-    assert said.err.startswith(f"{SAME[command][-1]} is {output!r}; that is the ") and "is needed." in said.err
-    assert file.read_bytes() == content and set(os.listdir()) == before
-
-
-@pytest.mark.slow
-def test_a_data_set_and_a_new_store_are_no_output(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("RFF_DATA", str(tmp_path))
-    raw = datasets.describe("ads").files[0]
-    file = tmp_path / raw.folder / raw.name
-    file.parent.mkdir()
-    file.write_text("rows that someone has put here")
-    for command in (
-        ["run", "features", "--dataset", "ads", "--output", str(file)],
-        ["reproduce", "table1", "--output", str(file)],
-        ["run", "features", "--dataset", "breast", "--store", "new", "--output", "new"],
-        ["reproduce", "table1", "--output", str(reproduction.SHIPPED)],
-    ):
-        assert main(command) == 2
-        assert "that is the input" in capsys.readouterr().err
-    assert file.read_text() == "rows that someone has put here" and not Path("new").exists()
-
-
-@pytest.mark.slow
-def test_files_next_to_an_output_stay_and_no_link_is_followed(tmp_path):
-    table, own = tmp_path / "table.csv", tmp_path / "own.txt"
-    own.write_text("mine")
-    (tmp_path / "table.csv.partial").symlink_to(own)
-    table.symlink_to(tmp_path / "other.txt")
-    (tmp_path / "other.txt").write_text("other")
-    assert main(["reproduce", "table1", "--datasets", "breast", "--output", str(table)]) == 0
-    assert own.read_text() == "mine" and (tmp_path / "other.txt").read_text() == "other"
-    assert table.read_text().startswith("dataset,column,paper") and not table.is_symlink()
-    assert sorted(os.listdir(tmp_path)) == ["other.txt", "own.txt", "table.csv", "table.csv.partial"]
-    umask = os.umask(0)
-    os.umask(umask)
-    assert stat.S_IMODE(table.stat().st_mode) == 0o666 & ~umask
-
-
-@pytest.mark.second
-def test_paper_report_is_one_file_that_needs_no_network(capsys, tmp_path, store):
-    file = tmp_path / "paper.html"
-    with Store(store) as opened:  # an empty one
-        assert main(["report", "--format", "html", "--output", str(file), "--store", opened.url]) == 0
-    page = file.read_text(encoding="utf-8")
-    assert page.count("Plotly.newPlot(") == 1 + 2 * 7 and "4.90" in page
-    outside = re.findall(r"<(?:script|link|img)[^>]*(?:src|href)=[^>]*>", page)
-    assert outside == []
 
 
 @pytest.mark.slow
@@ -480,7 +348,7 @@ def test_interrupt_keeps_known_rows(sign, tmp_path, store):
         time.sleep(0.1)
         if store.exists():
             with Store(store) as opened:
-                known = sum(info.n_rows for info in opened.runs())
+                known = sum(kept.rows for kept in opened.contents())
     process.send_signal(sign)
     _, error = process.communicate(timeout=30)
     assert process.returncode == 130 and "are kept; the same command goes on" in error

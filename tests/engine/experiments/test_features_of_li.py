@@ -18,7 +18,7 @@ from rff_engine._validation import draw_seed
 from rff_engine.adaptive import adapt_frequencies, kernel_landmarks, relative_kernel_error
 from rff_engine.experiments.reports import li, reproduction
 from rff_engine.experiments.reports.comparison import RARE_DRAW, judgement
-from rff_engine.experiments.running.runner import COLUMNS, run, run_repeats, run_stored
+from rff_engine.experiments.running.run import problem_of, run, run_repeats, run_stored
 from rff_engine.experiments.running.store import Store
 from rff_engine.experiments.studies import kernel_approximation
 from rff_engine.experiments.studies.feature_comparison import _folds
@@ -32,6 +32,7 @@ from rff_engine.experiments.studies.feature_methods import (
 )
 from rff_engine.experiments.studies.letarte_problem import LetarteProblem
 from rff_engine.experiments.studies.li_problem import LiProblem
+from rff_engine.experiments.studies.problem import COLUMNS
 from rff_engine.experiments.studies.protocols import FeatureComparison, KernelApproximation, RunSpec, split_source
 from rff_engine.figures import reruns
 from rff_engine.frequencies import draw_frequencies
@@ -52,8 +53,8 @@ def make_split(seed=0, task="regression", n=120, n_classes=2):
 
 
 def frame_of(protocol, split, **named):
-    steps = run(protocol, split, dataset="toy", split_name="random", run_id="r", **named)
-    rows = [row for step in steps for row in step.rows]
+    problem = problem_of(protocol, split, dataset="toy", split_name="random", run_id="r", **named)
+    rows = [row for step in run(problem, protocol) for row in step.rows]
     return pd.DataFrame(rows, columns=list(COLUMNS)).drop(columns="seconds")
 
 
@@ -227,7 +228,7 @@ def test_stored_run_equals_direct_run_and_resumes(protocol, tmp_path):
         stopped.close()
         assert len(store.rows(spec)) == len(first)
         rest = [row for step in run_stored(store, spec, split_of=make_split) for row in step.rows]
-        assert len(first) + len(rest) == len(direct) and store.find(spec).finished
+        assert len(first) + len(rest) == len(direct)
         same(store.rows(spec), direct)
         assert not [row for step in run_stored(store, spec, split_of=make_split) for row in step.rows]
 
@@ -285,7 +286,7 @@ def test_published_splits_and_unknown_classes_are_refused():
     split = make_split(task="classification")
     split.y_test[0] = 7
     with pytest.raises(ValueError, match="y_test holds a label that y_train does not"):
-        run(COMPARISON, split, dataset="toy", split_name="random")
+        problem_of(COMPARISON, split, dataset="toy", split_name="random")
 
 
 # --- what ships, recomputed ---
@@ -304,7 +305,7 @@ def recomputed(spec):
     found = pd.DataFrame([row for step in steps for row in step.rows])
     with Store(reproduction.SHIPPED, read_only=True) as store:
         name = spec.run_id[: -len("-12345678")]
-        runs = [info.spec for info in store.runs() if info.id.startswith(name) and info.spec.seed == spec.seed]
+        runs = [one for one in reproduction.all_specs() if one.run_id.startswith(name) and one.seed == spec.seed]
         (shipped,) = [run for run in runs if set(run.protocol.methods) >= set(spec.protocol.methods)]
         kept = pd.DataFrame(store.rows(shipped))
     keys = ["repeat", "method", "D", "beta", "rho"]
@@ -344,12 +345,10 @@ def test_the_command_line_runs_both_protocols(tmp_path, capsys, monkeypatch):
         assert header == ",".join(COLUMNS) and len(lines) == seen
         assert all("3000 of 4898 rows" in line and ",random," in line for line in lines)
     assert main(["runs"]) == 0
-    runs = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    for name in runs:
-        assert main(["report", name]) == 0
+    assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()] == [["wine", "random", "monte_carlo"]]
+    for protocol in ("approximation", "comparison"):
+        assert main(["report", protocol, "--dataset", "wine", "--methods", "monte_carlo"]) == 0
         assert "monte_carlo" in capsys.readouterr().out
-        assert main(["report", name, "--format", "html"]) == 0
-        assert name in capsys.readouterr().out
     of_here = ["--store", str(tmp_path / "results.sqlite")]
     assert main(["reproduce", "li-table2", "--datasets", "wine", "--output", "-", *of_here]) == 0
     header, *lines = capsys.readouterr().out.splitlines()

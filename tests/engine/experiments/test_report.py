@@ -13,7 +13,7 @@ from rff_engine.experiments.reports.tables import (
     to_csv,
     to_frame,
 )
-from rff_engine.experiments.running.runner import COLUMNS
+from rff_engine.experiments.studies.problem import COLUMNS
 
 
 def row(method, valid, test, **fields):

@@ -8,8 +8,8 @@ from scipy.stats import ttest_1samp
 from rff_engine.experiments.reports import letarte, reproduction
 from rff_engine.experiments.reports.comparison import AGREEMENTS, OUTSIDE, RARE_DRAW, compared, judgement, with_causes
 from rff_engine.experiments.reports.tables import to_frame
-from rff_engine.experiments.running.runner import COLUMNS
 from rff_engine.experiments.running.store import Store
+from rff_engine.experiments.studies.problem import COLUMNS
 from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
 from rff_engine.figures import reruns
 
