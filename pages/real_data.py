@@ -85,7 +85,8 @@ def show_progress(run: Run) -> None:
     elif run.state == "failed":
         st.error(run.message, icon=":material/error:")
     elif run.state in ("cancelled", "stopped"):
-        how = cancelled(run) if run.state == "cancelled" else f"Stopped with the server at {100 * run.fraction:.0f} %"
+        known = f"{100 * run.fraction:.0f} % of the results are known from earlier runs"
+        how = cancelled(run) if run.state == "cancelled" else known
         st.warning(f"{how}; the results so far are shown. Resume continues from there.", icon=":material/pause_circle:")
 
 

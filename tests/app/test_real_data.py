@@ -26,7 +26,7 @@ def test_results_stay_in_grey_until_those_of_other_settings_arrive(monkeypatch):
     app = opened("real_data", repeats="10")
     first = figure(app)
     assert grey(app) == []
-    chosen(app, seed=3, repeats=1, methods=["SVM", "RFF"])
+    chosen(app, seed=33, repeats=1, methods=["SVM", "RFF"])
     assert not app.exception and not app.error and figure(app) == first
     (said,) = grey(app)
     assert said.endswith("the results for Repeats 10; First seed 0; Methods SVM, RFF, PBRFF, OKRFF.")
@@ -35,7 +35,7 @@ def test_results_stay_in_grey_until_those_of_other_settings_arrive(monkeypatch):
         app.run()
         assert len(app.error) == 1 and figure(app) == first
     pressed(app.run(), "Run")
-    (run,) = [run for run in run_queue()._runs.values() if run.settings.seed == 3 and run.settings.repeats == 1]
+    (run,) = [run for run in run_queue()._runs.values() if run.settings.seed == 33 and run.settings.repeats == 1]
     wait(run, 600)
     app.run()
     assert grey(app) == [] and len(figure(app)) < len(first)

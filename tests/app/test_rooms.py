@@ -321,7 +321,7 @@ def test_expired_rooms_are_deleted_while_the_server_runs(tmp_path, monkeypatch):
 def test_rooms_and_results_share_a_database(url):
     with Rooms(url) as rooms, Store(url) as store:
         code, _ = rooms.open("prior-to-cosine")
-        assert store.runs() == []
+        assert store.contents() == []
         with Rooms(url) as again:
             assert again.enter(code).lesson == "prior-to-cosine"
 

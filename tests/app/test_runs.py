@@ -181,11 +181,11 @@ def test_a_store_that_the_server_names_is_not_replaced_but_opened_for_the_next_v
         RunQueue()
     file.unlink()
     queue = RunQueue()
-    assert queue.persistent and queue.store.runs() == []
+    assert queue.persistent and queue.store.contents() == []
 
 
 def test_a_store_that_cannot_be_opened_is_replaced_until_the_server_ends(tmp_path):
     (tmp_path / "notes.txt").write_text("no database, whatever they say " * 100)
     queue = RunQueue(str(tmp_path / "notes.txt"))
-    assert not queue.persistent and queue.store.runs() == []
+    assert not queue.persistent and queue.store.contents() == []
     assert os.listdir(tmp_path) == ["notes.txt"]

@@ -85,7 +85,7 @@ class Run:
     settings: RunSettings
     store: Store
     state: str = "waiting"
-    """waiting, running, finished, cancelled, stopped (when the server ended) or failed"""
+    """waiting, running, finished, cancelled, stopped (rows are known, none is computed) or failed"""
     message: str = "waiting in the queue"
     fraction: float = 0.0
     started: float | None = None
@@ -254,7 +254,7 @@ class RunQueue:
         known, planned = len(self.store.rows(spec)), spec.repeats * len(spec.protocol.settings())
         if not known:
             return None
-        state, message = ("finished", "") if known == planned else ("stopped", "stopped with the server")
+        state, message = ("finished", "") if known == planned else ("stopped", "known in part")
         return Run(settings, self.store, state, message, known / planned)
 
     def submit(self, settings: RunSettings, session: str | None = None, owner: str | None = None) -> Run:
