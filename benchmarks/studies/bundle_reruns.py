@@ -13,6 +13,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rff_engine.experiments.reports import reproduction
 from rff_engine.experiments.running.store import Store
@@ -26,18 +27,23 @@ def bundle(source: Path, target: Path = reproduction.SHIPPED) -> list[str]:
             there, n_rows = theirs.keys(spec), spec.repeats * len(spec.protocol.settings())
             if len(there) == n_rows and len(ours.keys(spec)) < n_rows:
                 copied[spec.run_id] = there
-    partial = target.with_suffix(".partial")
-    shutil.copyfile(target, partial)
-    with closing(sqlite3.connect(partial)) as file:
+    with TemporaryDirectory(dir=target.parent) as folder:
+        partial = Path(shutil.copyfile(target, Path(folder) / target.name))
+        _copy(source, [key for there in copied.values() for key in there], partial)
+        os.replace(partial, target)
+    return sorted(copied)
+
+
+def _copy(source: Path, keys: list[bytes], target: Path) -> None:
+    with closing(sqlite3.connect(target)) as file:
         file.execute("ATTACH ? AS other", (str(source),))
-        keys = [(key,) for there in copied.values() for key in there]
-        file.executemany("INSERT OR IGNORE INTO rff_rows SELECT * FROM other.rff_rows WHERE key = ?", keys)
+        file.executemany(
+            "INSERT OR IGNORE INTO rff_rows SELECT * FROM other.rff_rows WHERE key = ?", [(key,) for key in keys]
+        )
         file.commit()
         file.execute("DETACH other")
         file.execute("PRAGMA journal_mode = DELETE")
         file.execute("VACUUM")
-    os.replace(partial, target)
-    return sorted(copied)
 
 
 def main() -> None:

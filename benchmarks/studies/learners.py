@@ -24,7 +24,7 @@ from benchmarks.studies import frame
 from benchmarks.studies.frame import DATASETS
 from rff_engine.experiments.reports.comparison import chosen_by_validation
 from rff_engine.experiments.reports.tables import to_frame
-from rff_engine.experiments.running.run import problem_of, run
+from rff_engine.experiments.running.run import problem_of as posed, run
 from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
 from rff_engine.experiments.studies.protocols import LandmarkStudy, split_source
 from rff_engine.landmarks import landmark_count
@@ -68,7 +68,7 @@ def _pb_landmarks(name: str, repeat: int) -> list[dict]:
         "splits", shares=(0.02,), selections=("clustering",), methods=("pb_landmarks",), gamma=gamma_of(name, repeat)
     )
     split = split_source(name, "random")(repeat)
-    problem = problem_of(protocol, split, dataset=name, split_name="random", repeat=repeat, seed=repeat)
+    problem = posed(protocol, split, dataset=name, split_name="random", repeat=repeat, seed=repeat)
     rows = to_frame([row for step in run(problem, protocol) for row in step.rows])
     best = rows.loc[rows["valid_error"].idxmin()]
     named = {"K": "D", "beta": "beta", "C": "C", "valid_error": "valid_error", "test_error": "test_error"}

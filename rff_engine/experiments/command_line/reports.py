@@ -15,12 +15,13 @@ from ..studies.problem import COLUMNS
 from ..studies.protocols import PROTOCOLS
 from .output import Output, Progress
 from .parser import title
-from .runs import compute, open_store, spec_of
+from .runs import compute, inputs_of, open_store, spec_of, store_of
 
 
 def report(options: Namespace) -> int:
     """Print mean errors, or all rows."""
-    output = Output(options.output or "-")
+    inputs = inputs_of(store_of(options)) if options.rows in PROTOCOLS else [options.rows]
+    output = Output(options.output or "-", inputs=inputs)
     with Progress("writing the report"):
         text = _report_text(options)
     output.write(text)
@@ -67,7 +68,6 @@ def _rows_of(name: str) -> pd.DataFrame:
 
 def reproduce(options: Namespace) -> int:
     """Print the numbers of a table or figure next to their reruns, which `--recompute` computes."""
-    output = Output(options.output)
     known = reproduction.datasets_of(options.target)
     names = tuple(dict.fromkeys(options.datasets or known))
     for name in names:
@@ -76,6 +76,8 @@ def reproduce(options: Namespace) -> int:
     for given in ("split", "jobs", "scheduler"):
         if not options.recompute and getattr(options, given):
             raise ValueError(f"--{given} is for rows that are computed; give --recompute as well.")
+    source = store_of(options) if options.recompute or options.store else reproduction.SHIPPED
+    output = Output(options.output, inputs=inputs_of(source, names))
     scaled = names if options.scaling == "standard" else ()
     with _reruns(options) as store:
         for spec in reproduction.specs(options.target, names, scaled) if options.recompute else ():

@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 from joblib import parallel_config
 
+from .. import datasets
 from ..reports.reproduction import SHIPPED, all_specs
 from ..reports.tables import to_csv
 from ..running.recomputation import draw_rows, recompute as recomputed_rows
 from ..running.run import run_stored
-from ..running.store import Store, default_store
+from ..running.store import Store, default_store, files_of
 from ..studies.protocols import PROTOCOLS, RunSpec
 from .output import Output, Progress, duration
 
@@ -23,7 +25,8 @@ _CONNECT_SECONDS = 10
 
 def run(options: Namespace) -> int:
     """Run a protocol, or go on with the same run; known rows are kept on Ctrl-C or SIGTERM."""
-    spec, output = spec_of(options), Output(options.output)
+    spec = spec_of(options)
+    output = Output(options.output, inputs=inputs_of(store_of(options), [spec.dataset]))
     with open_store(options) as store:
         code = compute(store, spec, options)
         output.write(to_csv(store.rows(spec)))
@@ -98,7 +101,17 @@ def recompute(options: Namespace) -> int:
 
 def open_store(options: Namespace, only_read: bool = False) -> Store:
     """The store of a command; one that is only read may be a copy that cannot be written."""
-    return Store(default_store() if options.store is None else options.store, read_only=None if only_read else False)
+    return Store(store_of(options), read_only=None if only_read else False)
+
+
+def store_of(options: Namespace) -> str:
+    """File or URL of the store of a command."""
+    return default_store() if options.store is None else options.store
+
+
+def inputs_of(store: str | Path, names: Iterable[str] = ()) -> list[Path]:
+    """The files that a command reads: those of a store and of data sets."""
+    return [*files_of(store), *(file for name in names for file in datasets.found_files(name))]
 
 
 def runs(options: Namespace) -> int:

@@ -19,6 +19,7 @@ from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import platformdirs
 import sqlalchemy as sa
@@ -92,13 +93,11 @@ class Database:
     patience: float = 3.0
 
     def __init__(self, url: str | Path, read_only: bool | None = False):
-        self._url, self._path = _parsed(url), None
-        if self._url.get_backend_name() == "sqlite" and self._url.database not in (None, "", ":memory:"):
-            self._path = Path(self._url.database)
-            if read_only and not self._path.is_file():
-                raise StoreError(f"There is no store at {self._path}.")
-            if not self._path.parent.is_dir():
-                raise StoreError(f"store is {str(self._path)!r}; there is no folder {self._path.parent}.")
+        self._url, self._path = _parsed(url), next(iter(files_of(url)), None)
+        if self._path is not None and read_only and not self._path.is_file():
+            raise StoreError(f"There is no store at {self._path}.")
+        if self._path is not None and not self._path.parent.is_dir():
+            raise StoreError(f"store is {str(self._path)!r}; there is no folder {self._path.parent}.")
         self._read_only = _cannot_be_written(self._path) if read_only is None else read_only
         with self._translate_errors():
             self._engine = self._connect()
@@ -359,6 +358,17 @@ def _parsed(url: str | Path) -> sa.URL:
             f"store is {text!r}; it must be a file, or a URL such as sqlite:///results.sqlite or postgresql://host/name."
         ) from None
     return parsed
+
+
+def files_of(url: str | Path) -> tuple[Path, ...]:
+    """The SQLite file of a store, its log and the index of that; none of another database."""
+    parsed = _parsed(url)
+    name = parsed.database or ":memory:"
+    if "uri" in parsed.query:  # a file: URI in the place of the path
+        name = unquote(urlsplit(name).path)
+    if parsed.get_backend_name() != "sqlite" or name == ":memory:":
+        return ()
+    return tuple(Path(f"{name}{ending}") for ending in ("", "-wal", "-shm"))
 
 
 def _no_driver(name: str, error: ImportError) -> str:

@@ -16,6 +16,7 @@ import pytest
 
 import rff_engine
 from rff_engine.__main__ import main
+from rff_engine.experiments import datasets
 from rff_engine.experiments.command_line.output import Progress, duration
 from rff_engine.experiments.command_line.parser import METHOD_LINES
 from rff_engine.experiments.reports import reproduction
@@ -309,6 +310,70 @@ def test_pipe_is_written_to_and_not_replaced(tmp_path):
     assert main(["reproduce", "table1", "--datasets", "breast", "--output", str(pipe)]) == 0
     reader.join(10)
     assert read and read[0].startswith("dataset,column,paper") and stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+SAME = {
+    "report": ["report", "features", "--dataset", "breast", "--store", "{input}", "--output"],
+    "run": ["run", "features", "--dataset", "breast", "--store", "{input}", "--output"],
+    "reproduce": ["reproduce", "table1", "--store", "sqlite:///{input}", "--output"],
+    "a URI": ["run", "features", "--dataset", "breast", "--store", "sqlite:///file:{input}?uri=true", "--output"],
+    "rows": ["report", "{input}.csv", "--format", "csv", "--output"],
+    "certify": ["certify", "--table", "{input}.csv", "--target", "y", "--html"],
+}
+
+
+@pytest.mark.parametrize("way", ["itself", "relative", "link", "hard link", "log"])
+@pytest.mark.parametrize("command", SAME)
+def test_an_input_is_no_output(command, way, tmp_path, monkeypatch, capsys):
+    if way == "log" and ".csv" in "".join(SAME[command]):
+        pytest.skip("a table has no log")
+    monkeypatch.chdir(tmp_path)
+    given = tmp_path / "input"
+    Store(given).close()
+    (tmp_path / "input.csv").write_text("x,y\n1,a\n2,b\n")
+    file = Path(f"{given}.csv") if ".csv" in "".join(SAME[command]) else given
+    output = {"itself": str(file), "relative": file.name, "log": f"{file}-wal"}.get(way, "output")
+    {"link": os.symlink, "hard link": os.link}.get(way, lambda *_: None)(file, "output")
+    before, content = set(os.listdir()), file.read_bytes()
+    assert main([*(word.format(input=given) for word in SAME[command]), output]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and len(said.err.splitlines()) == 1
+    assert said.err.startswith(f"{SAME[command][-1]} is {output!r}; that is the ") and "is needed." in said.err
+    assert file.read_bytes() == content and set(os.listdir()) == before
+
+
+@pytest.mark.slow
+def test_a_data_set_and_a_new_store_are_no_output(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("RFF_DATA", str(tmp_path))
+    raw = datasets.describe("ads").files[0]
+    file = tmp_path / raw.folder / raw.name
+    file.parent.mkdir()
+    file.write_text("rows that someone has put here")
+    for command in (
+        ["run", "features", "--dataset", "ads", "--output", str(file)],
+        ["reproduce", "table1", "--output", str(file)],
+        ["run", "features", "--dataset", "breast", "--store", "new", "--output", "new"],
+        ["reproduce", "table1", "--output", str(reproduction.SHIPPED)],
+    ):
+        assert main(command) == 2
+        assert "that is the input" in capsys.readouterr().err
+    assert file.read_text() == "rows that someone has put here" and not Path("new").exists()
+
+
+@pytest.mark.slow
+def test_files_next_to_an_output_stay_and_no_link_is_followed(tmp_path):
+    table, own = tmp_path / "table.csv", tmp_path / "own.txt"
+    own.write_text("mine")
+    (tmp_path / "table.csv.partial").symlink_to(own)
+    table.symlink_to(tmp_path / "other.txt")
+    (tmp_path / "other.txt").write_text("other")
+    assert main(["reproduce", "table1", "--datasets", "breast", "--output", str(table)]) == 0
+    assert own.read_text() == "mine" and (tmp_path / "other.txt").read_text() == "other"
+    assert table.read_text().startswith("dataset,column,paper") and not table.is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["other.txt", "own.txt", "table.csv", "table.csv.partial"]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(table.stat().st_mode) == 0o666 & ~umask
 
 
 @pytest.mark.slow
