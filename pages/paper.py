@@ -179,8 +179,7 @@ def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> 
         icon=":material/history:",
         key="made_by",
         introduction=f"`python -m rff_engine reproduce {target} --recompute` computes these rows, and resumes where it "
-        "was stopped; `python -m rff_engine report --format html --output paper.html` writes all tables and figures "
-        "into one file.",
+        f"was stopped; `python -m rff_engine reproduce {target} --output errors.csv` writes all numbers into one file.",
     )
 
 

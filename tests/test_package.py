@@ -66,14 +66,12 @@ COMMANDS_RUN = {
     "run approximation --dataset wine": "",
     "run comparison --dataset wine": "--methods monte_carlo sobol",
     "runs": "",
-    "report --format html --output paper.html": "",
 }
 COMMANDS_LEFT_OUT = {
     "fetch": "downloads",
     "reproduce table1 --datasets breast --recompute": "takes minutes",
     "reproduce li-table2 --datasets wine --recompute": "takes minutes",
     "run landmarks": "takes minutes, or hours",
-    "resume": "needs such a run",
     "recompute": "takes minutes",
     "coverage": "takes minutes",
 }

@@ -1,1 +1,1 @@
-"""Tables and HTML reports of results, and comparisons with the printed numbers of the papers."""
+"""Tables of results, certificates as pages, and comparisons with the printed numbers of the papers."""

@@ -7,12 +7,13 @@ import math
 import platform
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
+from html import escape
 from importlib import import_module
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,6 @@ import rff_engine
 from rff_engine import CertifiedClassifier, RandomFourierFeatures
 
 from ..._validation import LARGEST, shown
-from ...figures.document import Document
 from .. import datasets as sets
 
 _OWN = "a vote on 200 random Fourier features of scaled columns"
@@ -40,6 +40,24 @@ _VERSIONS = {"python": platform.python_version().partition("+")[0]} | {
     module.__name__: module.__version__.partition("+")[0] for module in (rff_engine, numpy, scipy, sklearn)
 }
 _VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){0,3}((a|b|rc)[0-9]{1,4})?(\.post[0-9]{1,4})?(\.dev[0-9]{1,8})?")
+_STYLE = """
+body {max-width: 75rem; margin: 2rem auto; padding: 0 1.5rem; font: 16px/1.5 system-ui, sans-serif; color: #1f2430}
+h1 {font-size: 1.7rem}
+table {border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums}
+th, td {padding: 0.2rem 0.7rem; border-bottom: 1px solid #d9dce3; text-align: right}
+th:first-child, td:first-child {text-align: left}
+:is(th, td):nth-child(2):last-child {text-align: left; overflow-wrap: anywhere}
+.wide {overflow-x: auto; margin-top: 1rem}
+.ledger {display: block; width: 100%; max-width: 26rem; font-size: 13px; fill: #1f2430}
+@page {margin: 15mm}
+@media print {
+  body {max-width: none; margin: 0; padding: 0}
+  .wide {overflow: visible}
+  tr, .ledger {break-inside: avoid}
+}
+"""
+_BAR_WIDTH, _BAR_STEP, _BAR_COLOURS = 360, 28, ("#9aa1b0", "#2f5fd0")
+_ESCAPED = "\\u003c"  # a "<" of JSON, which could end a script
 _GIVEN = {"target": str, "classifier": str, "epsilon": float, "seed": int, "blocks": int, "versions": dict}
 """What a page is asked for; all else in it has to follow"""
 
@@ -179,26 +197,58 @@ def sentence(record: dict[str, Any]) -> str:
 
 def page(record: dict[str, Any]) -> str:
     """The certificate as one page in HTML, which holds its record."""
-    document = Document(f"Certificate for {record['target']} in {record['file']}")
-    document.words(sentence(record))
+    title = f"Certificate for {record['target']} in {record['file']}"
+    words = [sentence(record)]
     if "blocks" in record:
-        document.words(
+        words.append(
             "The classifier of a block learned from all rows before it and was tested on those of the block. It is "
             "drawn in proportion to the rows of its block that count."
         )
-    document.words(
+    words.append(
         "It assumes that the rows are independent draws from one distribution, and that new rows come from the same. "
         + " ".join(f"Caution: {caution}" for caution in record["cautions"])
     )
-    document.ledger([(name, risk) for name, _, risk in record["terms"]], "certified risk")
-    document.table(pd.DataFrame(record["terms"], columns=["term", "nats", "risk"]))
     shown = {key: value for key, value in record.items() if key not in ("terms", "cautions", "versions")}
     shown["versions"] = [f"{name} {text}" for name, text in record["versions"].items()]
     shown["checksum of this certificate"] = sha256(json.dumps(record).encode()).hexdigest()
     texts = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in shown.values()]
-    document.table(pd.DataFrame({"of": list(shown), "value": texts}))
-    document.data(record)
-    return document.html()
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        *(f"<p>{escape(text)}</p>" for text in words),
+        _ledger([(name, risk) for name, _, risk in record["terms"]], "certified risk"),
+        _table(pd.DataFrame(record["terms"], columns=["term", "nats", "risk"])),
+        _table(pd.DataFrame({"of": list(shown), "value": texts})),
+        # For programs that read the page.
+        f'<script type="application/json">{json.dumps(record).replace("<", _ESCAPED)}</script>',
+    ]
+    body = "\n".join(parts)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _table(frame: pd.DataFrame) -> str:
+    table = frame.to_html(index=False, border=0, na_rep="", float_format="{:.4f}".format)
+    return f'<div class="wide" tabindex="0">{table}</div>'
+
+
+def _ledger(terms: Sequence[tuple[str, float]], total: str) -> str:
+    """A picture of terms (name, share) that add up, each bar from where the last one ends, and of their sum."""
+    ends = [0.0, *accumulate(share for _, share in terms)]
+    bars = [(name, share, *sorted(ends[i : i + 2])) for i, (name, share) in enumerate(terms)]
+    bars.append((total, ends[-1], *sorted((0.0, ends[-1]))))
+    scale = _BAR_WIDTH / (max(map(abs, ends)) or 1.0)
+    drawn = "".join(
+        f'<text y="{_BAR_STEP * i + 12}">{escape(name)}</text>'
+        f'<text x="{_BAR_WIDTH}" y="{_BAR_STEP * i + 12}" text-anchor="end">{100 * share:.3g} %</text>'
+        f'<rect x="{low * scale:.2f}" y="{_BAR_STEP * i + 16}" width="{(high - low) * scale:.2f}" height="8"'
+        f' fill="{_BAR_COLOURS[i == len(terms)]}"/>'
+        for i, (name, share, low, high) in enumerate(bars)
+    )
+    alt = f"{total} {100 * ends[-1]:.3g} %, the sum of {len(terms)} terms"
+    view = f"0 0 {_BAR_WIDTH} {_BAR_STEP * len(bars)}"
+    return f'<svg class="ledger" role="img" aria-label="{escape(alt)}" viewBox="{view}">{drawn}</svg>'
 
 
 def verify(file: str, table: str, classifier: str | None = None) -> dict[str, Any]:
