@@ -8,16 +8,17 @@
 #   docker buildx imagetools inspect python:3.11.14-slim-bookworm
 
 FROM python:3.11.14-slim-bookworm AS build
-COPY requirements.lock requirements-dev.lock /build/
+WORKDIR /build
+COPY pyproject.toml requirements.txt requirements.lock ./
 # With --build-arg POSTGRES=1 also the driver of PostgreSQL, in the version that the tests use.
 ARG POSTGRES=""
 # Only wheels, each checked against its hash in the lock: nothing is compiled, and neither stage has a compiler.
 # The app's environment has no pip.
 RUN python -m venv --without-pip /opt/venv \
-    && awk -v postgres="$POSTGRES" '/^[^ ]/ {wanted = postgres != "" && /^psycopg/} wanted' \
-        /build/requirements-dev.lock > /build/postgres.lock \
-    && python -m pip --python /opt/venv/bin/python --disable-pip-version-check install --no-cache-dir \
-        --only-binary :all: --require-hashes -r /build/requirements.lock -r /build/postgres.lock
+    && awk '/^uv==/ {found = 1} found {print} found && !/\\$/ {exit}' requirements.lock > uv.lock \
+    && python -m pip install --disable-pip-version-check --no-cache-dir --require-hashes -r uv.lock \
+    && uv pip install --python /opt/venv/bin/python --no-cache --only-binary :all: --require-hashes \
+        -r requirements.txt --constraints requirements.lock ${POSTGRES:+--group postgres}
 
 FROM python:3.11.14-slim-bookworm
 RUN useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin rff \

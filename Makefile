@@ -23,16 +23,16 @@ serve: .venv/app.stamp
 # The static edition: plain files for any host, a frame, or a stick; `make site SITE=folder` writes them there.
 # With npm, visitors load a third of Plotly's library.
 SITE ?= site
-site: .venv/dev.stamp $(if $(shell command -v npm),node_modules/.package-lock.json)
+site: .venv/dev.stamp $(if $(shell command -v npm),tests/javascript/node_modules/.package-lock.json)
 	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m deploy.site --output $(SITE)
 
-# The documentation as a site, in an environment of its own, with the static edition in its folder `app`. A warning is a
-# failure, and so is a link within the repository that leads nowhere. `make docs RFF_APP=https://...` links to an app in place of the edition.
+# The documentation as a site, with the static edition in its folder `app`. A warning is a failure, and so is a link
+# within the repository that leads nowhere. `make docs RFF_APP=https://...` links to an app in place of the edition.
 DOCS ?= build/docs
-docs: .venv-docs/docs.stamp $(if $(RFF_APP),,$(DOCS)/app/index.html)
+docs: .venv/docs.stamp $(if $(RFF_APP),,$(DOCS)/app/index.html)
 	rm -rf docs/gallery docs/reference/generated
-	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) .venv-docs/bin/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs $(DOCS)
-	.venv-docs/bin/sphinx-build -b linkcheck -D plot_gallery=0 --fail-on-warning --quiet docs $(DOCS)-links
+	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs $(DOCS)
+	$(BIN)/sphinx-build -b linkcheck -D plot_gallery=0 --fail-on-warning --quiet docs $(DOCS)-links
 
 # Written again only after a change of what it shows, since that takes minutes.
 $(DOCS)/app/index.html: $(shell find deploy/site pages rff_engine datasets -type f -not -path '*/__pycache__/*') | .venv/dev.stamp
@@ -71,15 +71,16 @@ lint: .venv/dev.stamp
 	$(BIN)/python -m pytest -q -n 0 tests/test_docstrings.py -k numpydoc
 
 # Needs node and npm; the app does not.
-javascript: node_modules/.package-lock.json
-	npm run --silent lint
-	npm run --silent types
+NPM := npm --prefix tests/javascript
+javascript: tests/javascript/node_modules/.package-lock.json
+	$(NPM) run --silent lint
+	$(NPM) run --silent types
 
-types: .venv/dev.stamp node_modules/.package-lock.json
-	npx --no-install pyright
+types: .venv/dev.stamp tests/javascript/node_modules/.package-lock.json
+	$(NPM) run --silent pyright
 
-node_modules/.package-lock.json: package-lock.json
-	npm ci --no-audit --no-fund --ignore-scripts
+tests/javascript/node_modules/.package-lock.json: tests/javascript/package-lock.json
+	$(NPM) ci --no-audit --no-fund --ignore-scripts
 	touch $@
 
 # Two tables of docs/performance.md; BENCH="formulas --quick" hands on other options.
@@ -87,22 +88,17 @@ BENCH ?= --write
 bench: .venv/dev.stamp
 	$(BIN)/python -m benchmarks.engine $(BENCH)
 
-# One lock for every system and every Python from 3.11 on, each package with the hashes of all its files on PyPI.
-LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-annotate --no-config \
-	--default-index https://pypi.org/simple --custom-compile-command "make lock"
-
-# After a pin in requirements*.txt has changed; what is not pinned there stays as it is in the lock.
+# One lock for every system and every Python from 3.11 on, each package with the hashes of all its files on PyPI. After a
+# pin in requirements.txt or pyproject.toml has changed; what is not pinned there stays as it is in the lock.
 # make lock UPGRADE=--upgrade takes the newest of those as well.
 lock: | .venv/dev.stamp
-	$(LOCK) $(UPGRADE) requirements.txt --output-file requirements.lock
-	$(LOCK) $(UPGRADE) --constraints requirements.lock requirements-dev.txt --output-file requirements-dev.lock
-	$(LOCK) $(UPGRADE) --constraints requirements-dev.lock requirements-docs.txt --output-file requirements-docs.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-annotate \
+		--no-config --default-index https://pypi.org/simple --custom-compile-command "make lock" $(UPGRADE) \
+		requirements.txt --group docs --output-file requirements.lock
 
-# Known vulnerabilities of what the locks hold, as PyPI's advisories tell them; what cannot be asked for is a failure.
+# Known vulnerabilities of what the lock holds, from PyPI's advisories; what cannot be asked for is a failure.
 audit: .venv/dev.stamp
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements.lock
-	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements-dev.lock
-	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements-docs.lock
 
 # Licences of the installed packages, by their metadata; those of data sets stand in datasets/data/*/SOURCE.md.
 licences: .venv/dev.stamp
@@ -111,7 +107,7 @@ licences: .venv/dev.stamp
 	print(*sorted({"{} {}: {}".format(m["Name"], m["Version"], text(m).split("\n")[0]) for m in (d.metadata for d in distributions())}, key=str.lower), sep="\n")'
 
 clean:
-	rm -rf .venv .venv-docs node_modules .pytest_cache .ruff_cache .import_linter_cache .coverage
+	rm -rf .venv tests/javascript/node_modules .pytest_cache .ruff_cache .import_linter_cache .coverage
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; this is %d.%d (choose another with make PYTHON=...)" % sys.version_info[:2])'
@@ -119,22 +115,22 @@ $(BIN)/python:
 
 # uv takes seconds where pip takes a minute. pip installs it, from its lines of the lock. Without bytecode of the
 # packages, the first start of the app takes twice as long.
-INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes
+INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes \
+	-r requirements.txt --constraints requirements.lock
 
 $(BIN)/uv: | $(BIN)/python
-	awk '/^uv==/ {found = 1} found {print} found && !/\\$$/ {exit}' requirements-dev.lock > .venv/uv.lock
+	awk '/^uv==/ {found = 1} found {print} found && !/\\$$/ {exit}' requirements.lock > .venv/uv.lock
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r .venv/uv.lock
 
-.venv/app.stamp: requirements.lock | $(BIN)/uv
-	$(INSTALL) -r requirements.lock
+.venv/app.stamp: requirements.txt requirements.lock | $(BIN)/uv
+	$(INSTALL)
 	touch $@
 
-# The lock for developing holds the other one.
-.venv/dev.stamp: requirements-dev.lock | $(BIN)/uv
-	$(INSTALL) -r requirements-dev.lock
+# Each group holds the one before.
+.venv/dev.stamp: requirements.txt requirements.lock pyproject.toml | $(BIN)/uv
+	$(INSTALL) --group dev
 	touch .venv/app.stamp $@
 
-.venv-docs/docs.stamp: requirements-docs.lock | $(BIN)/uv
-	$(BIN)/python -m venv --without-pip .venv-docs
-	$(BIN)/uv pip install --quiet --python .venv-docs/bin/python --require-hashes -r requirements-docs.lock
-	touch $@
+.venv/docs.stamp: requirements.txt requirements.lock pyproject.toml | $(BIN)/uv
+	$(INSTALL) --group docs
+	touch .venv/app.stamp .venv/dev.stamp $@

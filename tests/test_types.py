@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+JAVASCRIPT = ROOT / "tests" / "javascript"
 PROGRAM = """
 from pathlib import Path
 import numpy as np
@@ -45,9 +46,9 @@ pytestmark = pytest.mark.slow("starts the type checker")
 
 
 def pyright(*arguments: str, **variables: str) -> str:
-    if shutil.which("node") is None or not (ROOT / "node_modules" / "pyright").exists():
+    if shutil.which("node") is None or not (JAVASCRIPT / "node_modules" / "pyright").exists():
         pytest.skip("pyright is not installed: npm ci")
-    command = ["node", str(ROOT / "node_modules" / "pyright" / "index.js"), *arguments]
+    command = ["node", str(JAVASCRIPT / "node_modules" / "pyright" / "index.js"), *arguments]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, check=False)
     return done.stdout
 
@@ -55,7 +56,7 @@ def pyright(*arguments: str, **variables: str) -> str:
 @pytest.mark.second
 def test_a_program_of_a_user_is_clean_in_strict_mode(tmp_path):
     settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "extraPaths": [str(ROOT)]}
-    settings |= {"stubPath": str(ROOT / "typings"), "reportMissingModuleSource": False}
+    settings |= {"stubPath": str(ROOT / "tests" / "typings"), "reportMissingModuleSource": False}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     said = pyright("-p", str(tmp_path), "--pythonpath", sys.executable)

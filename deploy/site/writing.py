@@ -34,7 +34,7 @@ MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/
 STYLES = ("sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
 #: Plotly's library for figures of a plane, a third of the whole: an npm package of the version of the Python package's
 #: own library, as package-lock.json names it. Both have their licence inside.
-PLANE = ROOT / "node_modules" / "plotly.js-cartesian-dist-min" / "plotly-cartesian.min.js"
+PLANE = ROOT / "tests" / "javascript" / "node_modules" / "plotly.js-cartesian-dist-min" / "plotly-cartesian.min.js"
 _PLANE = "plotly-cartesian"
 #: What a page may load: files of its own host or folder, and what its scripts make of these. It sends nothing anywhere.
 POLICY = (

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # In the repository, typings/ says that this is the folder `datasets`.
+    # In the repository, tests/typings says that this is the folder `datasets`.
     import rff_datasets as datasets  # pyright: ignore[reportMissingModuleSource]
 
 __all__ = ["datasets"]

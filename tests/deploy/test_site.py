@@ -280,7 +280,7 @@ def test_every_link_leads_to_a_file(site):
 
 
 def test_the_part_of_plotly_is_of_the_version_of_the_whole():
-    package = json.loads((writing.ROOT / "package.json").read_text("utf-8"))
+    package = json.loads((writing.ROOT / "tests" / "javascript" / "package.json").read_text("utf-8"))
     assert package["devDependencies"][writing.PLANE.parent.name] == get_plotlyjs_version()
 
 

@@ -1,8 +1,9 @@
 import js from "@eslint/js";
 import globals from "globals";
 
+// Paths are relative to the folder that eslint runs in, which is that of the repository.
 export default [
-  { ignores: [".venv/", ".venv-docs/", "build/", "node_modules/", "site/"] },
+  { ignores: [".venv/", "build/", "site/"] },
   js.configs.recommended,
   {
     rules: {
@@ -16,5 +17,5 @@ export default [
     files: ["pages/**/*.js", "rff_engine/**/*.js", "deploy/**/*.js", "docs/**/*.js"],
     languageOptions: { globals: globals.browser },
   },
-  { files: ["*.js", "tests/**/*.js"], languageOptions: { globals: globals.node } },
+  { files: ["tests/**/*.js"], languageOptions: { globals: globals.node } },
 ];
