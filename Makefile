@@ -9,16 +9,11 @@ THREADS ?= 1
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST = OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: app serve site docs test variations quick coverage lint javascript types bench lock audit licences clean
+.PHONY: app site docs test variations quick coverage lint javascript types bench lock audit licences clean
 
 # Two heaps for all threads, not eight a core: memory of sessions that have gone comes back.
 app: .venv/app.stamp
 	MALLOC_ARENA_MAX=$${MALLOC_ARENA_MAX:-2} $(BIN)/streamlit run serve.py --server.port $(PORT)
-
-# Several processes behind nginx, for a class. A change of files is taken over by `pkill -HUP -f "python -m deploy"`.
-WORKERS ?= 2
-serve: .venv/app.stamp
-	$(BIN)/python -m deploy --workers $(WORKERS) --port $(PORT)
 
 # The static edition: plain files for any host, a frame, or a stick; `make site SITE=folder` writes them there.
 # With npm, visitors load a third of Plotly's library.

@@ -1,167 +1,224 @@
-"""Several processes behind nginx: visitors are spread, keep their process, and go on with another when it is killed."""
+"""deploy/nginx.conf: visitors keep their process and go on with the other when it is gone, and pages work over TLS."""
 
 from __future__ import annotations
 
 import http.client
 import os
 import re
+import resource
 import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
 from conftest import ROOT, _missing, settle, wait_until
-from playwright.sync_api import expect
 
 from benchmarks.ports import free_ports
-from deploy.nginx import processes
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
-CONNECTED = "[data-testid=stApp][data-test-connection-state=CONNECTED]"
-VIEW = "landmarks?data=xor&beta=2.51&D=37&landmarks=3&sigma=0.794&seed=5"
+OPENSSL = shutil.which("openssl")
+TLS = re.compile(r"```nginx\n(.*?)```", re.DOTALL)
 
 
-def starts_servers(test):
-    return pytest.mark.slow("starts two servers")(test)
+def replaced(text: str, changes: dict[str, str]) -> str:
+    for theirs, ours in changes.items():
+        assert theirs in text, theirs
+        text = text.replace(theirs, ours)
+    return text
 
 
 @pytest.fixture(scope="module")
-def deployed(tmp_path_factory):
-    """Port of nginx in front of two processes, and the process that started them."""
-    if NGINX is None:
-        _missing("no nginx on this machine")
-    port, folder = free_ports(3), tmp_path_factory.mktemp("deploy")
-    command = [sys.executable, "-m", "deploy", "--workers", "2", "--port", str(port), "--address", "127.0.0.1"]
-    environment = os.environ | {"RFF_STORE": f"sqlite:///{folder / 'results.sqlite'}"}
-    with (folder / "log.txt").open("w") as log:
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        for one in (port, port + 1, port + 2):
-            wait_until(lambda one=one: answer(one, "/_stcore/health")[0] == 200, 120)
-        wait_until(lambda: {answer(port)[1] for _ in range(4)} == {port + 1, port + 2})  # nginx asks both
-        yield port, server
-    finally:
-        server.terminate()
-        assert server.wait(30) == 0
-    assert children(server) == []
+def start_nginx():
+    """Function that starts nginx in front of two servers and returns its port and its process."""
+    if NGINX is None or OPENSSL is None:
+        _missing("no nginx, or no openssl, on this machine")
+
+    def start(addresses: tuple[str, str], changes: dict[str, str] | None = None) -> tuple[int, subprocess.Popen]:
+        port, folder = free_ports(), Path(stack.enter_context(TemporaryDirectory()))
+        folder.chmod(0o755)  # started by root, nginx writes as another user, who cannot enter pytest's folders
+        text = (ROOT / "deploy" / "nginx.conf").read_text("utf-8")
+        text = replaced(text, {"app1:8502": addresses[0], "app2:8503": addresses[1], **(changes or {})})
+        text = replaced(
+            text, {"listen 127.0.0.1:8501": f"listen 127.0.0.1:{port}", "worker_processes auto": "worker_processes 1"}
+        )
+        (folder / "nginx.conf").write_text(text, encoding="utf-8")
+        nginx = subprocess.Popen([NGINX, "-p", folder, "-c", folder / "nginx.conf"])
+        stack.callback(nginx.wait, 10)
+        stack.callback(nginx.terminate)
+        wait_until(lambda: listens(port), 20)
+        return port, nginx
+
+    with ExitStack() as stack:
+        yield start
 
 
-def children(server: subprocess.Popen) -> list[psutil.Process]:
-    """Processes of the app that it runs."""
-    found = []
-    with suppress(psutil.NoSuchProcess):
-        for one in psutil.Process(server.pid).children():
-            with suppress(psutil.NoSuchProcess):  # has just ended
-                found += [one] if "serve.py" in one.cmdline() else []
-    return found
+def listens(port: int) -> bool:
+    with suppress(OSError):
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return True
+    return False
 
 
-def answer(port: int, path: str = "/", method: str = "GET", body: bytes | None = None, **headers: str):
-    """Status, and the process that the cookie names."""
-    link = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    try:
-        link.request(method, path, body, headers)
-        got = link.getresponse()
-        got.read()
-        cookie = re.match(r"rff_process=(\d+);", got.getheader("Set-Cookie") or "")
-        return got.status, int(cookie[1]) if cookie else None
-    except OSError:
-        return 0, None
-    finally:
-        link.close()
+@pytest.fixture
+def workers(tmp_path):
+    """Two servers by port, which answer with their port."""
+    started = {}
+    with ExitStack() as stack:
+        for port in (free_ports(2) + k for k in range(2)):
+            (tmp_path / str(port)).mkdir()
+            (tmp_path / str(port) / "index.html").write_text(str(port))
+            command = [sys.executable, "-m", "http.server", str(port), "-b", "127.0.0.1", "-d", tmp_path / str(port)]
+            started[port] = stack.enter_context(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+            stack.callback(started[port].kill)
+        wait_until(lambda: all(map(listens, started)), 20)
+        yield started
 
 
-@starts_servers
-def test_visitors_are_spread_and_keep_their_process(deployed):
-    port, _ = deployed
-    first = [answer(port) for _ in range(8)]
-    assert {status for status, _ in first} == {200}
-    assert {process for _, process in first} == {port + 1, port + 2}
-    for process in (port + 1, port + 2):
-        assert {answer(port, Cookie=f"rff_process={process}") for _ in range(4)} == {(200, None)}
-    assert answer(port, Cookie="rff_process=../../anything")[1] in (port + 1, port + 2)
+@pytest.fixture
+def proxied(workers, start_nginx):
+    """Port and process of nginx in front of `workers`; its names of the processes are their ports."""
+    one, two = workers
+    names = {"8502    rff_8502": f"{one} rff_8502", "8503    rff_8503": f"{two} rff_8503"}
+    return start_nginx((f"127.0.0.1:{one}", f"127.0.0.1:{two}"), names)
 
 
-@starts_servers
-def test_a_large_request_passes_nginx(deployed):
-    port, _ = deployed
-    with_process = {"Cookie": f"rff_process={port + 1}"}
-    direct, _ = answer(port + 1, "/_stcore/upload_file/a/b", "PUT", b"x" * 300_000)
-    assert answer(port, "/_stcore/upload_file/a/b", "PUT", b"x" * 300_000, **with_process)[0] == direct
-    assert answer(port, "/_stcore/upload_file/a/b", "PUT", b"x" * 13_000_000, **with_process)[0] == 413
+def visit(port: int, cookie: int | str = "", source: str = "127.0.0.1", **headers: str) -> tuple[str, int | None]:
+    """Answer to a visitor, and the process that a new cookie names."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, 30, source_address=(source, 0))) as link:
+        link.request("GET", "/", headers=headers | ({"Cookie": f"rff_process={cookie}"} if cookie else {}))
+        answer = link.getresponse()
+        (new,) = re.findall(r"rff_process=(\d+)", answer.getheader("Set-Cookie", "")) or [None]
+        return answer.read().decode() if answer.status == 200 else str(answer.status), new and int(new)
 
 
-@starts_servers
-def test_a_page_goes_on_with_another_process_when_its_own_is_killed(deployed, browser):
-    port, server = deployed
-    context = browser.new_context()
-    page = context.new_page()
-    try:
-        page.goto(f"http://127.0.0.1:{port}/{VIEW}")
-        page.wait_for_selector("h1")
-        settle(page)
-        settings, own = page.url, pinned(context)
-        (process,) = [one for one in children(server) if str(own) in one.cmdline()]
-        process.kill()
-        page.locator(CONNECTED).wait_for(state="detached")
-        assert_goes_on(page, settings)
-        assert pinned(context) != own
-        wait_until(lambda: answer(own, "/_stcore/health")[0] == 200, 60)  # it is started again
-    finally:
-        context.close()
+def test_visitors_keep_their_process_and_go_on_with_the_other_when_it_is_stopped_or_killed(proxied, workers):
+    port, nginx = proxied
+    own = [nginx.pid, *(child.pid for child in psutil.Process(nginx.pid).children())]
+    listening = [one.laddr for pid in own for one in psutil.Process(pid).net_connections() if one.status == "LISTEN"]
+    assert {(address.ip, address.port) for address in listening} == {("127.0.0.1", port)}
+
+    assert {visit(port) for _ in range(8)} == {(str(worker), worker) for worker in workers}
+    for worker in workers:
+        assert {visit(port, worker) for _ in range(4)} == {(str(worker), None)}
+    assert visit(port, "../../anything")[1] in workers
+
+    stopped, other = workers
+    os.kill(workers[stopped].pid, signal.SIGSTOP)
+    begun = time.monotonic()
+    assert visit(port, stopped) == (str(other), other)
+    assert {visit(port) for _ in range(8)} == {(str(other), other)}
+    assert time.monotonic() - begun < 15  # each upstream waits once
+    os.kill(workers[stopped].pid, signal.SIGCONT)
+    wait_until(lambda: visit(port)[1] == stopped, 30)
+    workers[other].kill()
+    begun = time.monotonic()
+    assert {visit(port, other) for _ in range(4)} == {(str(stopped), stopped)} and time.monotonic() - begun < 2
 
 
-def assert_goes_on(page, settings: str) -> None:
-    """The page reconnects by itself, has its settings, and follows a control."""
-    page.locator(CONNECTED).wait_for(state="attached", timeout=30_000)
-    settle(page)
-    assert page.url == settings
-    page.get_by_role("slider", name=re.compile("Landmarks|Number of landmarks")).first.press("ArrowRight")
-    expect(page).to_have_url(re.compile("landmarks=4"))
+def test_nginx_names_no_version_lets_no_type_be_guessed_and_takes_uploads_up_to_the_limit(proxied):
+    with closing(http.client.HTTPConnection("127.0.0.1", proxied[0], 30)) as link:
+        for body, status in (("x" * 300_000, 501), (None, 413)):  # the servers behind take no file
+            link.request("PUT", "/", body, {} if body else {"Content-Length": "13000000"})
+            answer = link.getresponse()
+            assert (answer.read(), answer.status)[1] == status
+            assert answer.getheader("Server").split("/")[0] == "nginx" or status == 501
+            assert answer.headers.get_all("X-Content-Type-Options") == ["nosniff"]
+            link.close()
 
 
-def pinned(context) -> int:
-    (cookie,) = [one for one in context.cookies() if one["name"] == "rff_process"]
-    return int(cookie["value"])
-
-
-@starts_servers
-def test_a_reader_goes_on_while_a_restart_replaces_the_processes_one_after_the_other(deployed, browser):
-    port, server = deployed
-    before, failed = {one.pid for one in children(server)}, []
-    context = browser.new_context()
-    page = context.new_page()
-    try:
-        page.goto(f"http://127.0.0.1:{port}/{VIEW}")
-        page.wait_for_selector("h1")
-        settle(page)
-        settings = page.url
-        os.kill(server.pid, signal.SIGHUP)
-        end = time.monotonic() + 120
-        while {one.pid for one in children(server)} & before or len(children(server)) < 2:
-            failed += [status for status, _ in [answer(port, "/_stcore/health")] if status != 200]
-            assert time.monotonic() < end
-            page.wait_for_timeout(50)  # the page goes on meanwhile
-        assert failed == []
-        wait_until(lambda: {answer(one, "/_stcore/health")[0] for one in (port + 1, port + 2)} == {200}, 60)
-        assert_goes_on(page, settings)
-    finally:
-        context.close()
-
-
-def test_documented_settings_are_those_of_the_program():
-    docs = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
-    assert f"```nginx\n{processes([8501, 8502])}```" in docs
-
-
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [(["--workers", "0"], "--workers is 0; a number from 1 to 64"), (["--port", "65535"], "--port is 65535; a number")],
+    ("slow", "statuses"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: a\r\n", {"127.0.0.1": "", "127.0.0.2": ""}),
+        (b"PUT / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 127.0.0.1\r\nContent-Length: 9\r\n\r\n", {"127.0.0.1": "429"}),
+    ],
+    ids=["headers", "bodies"],
 )
-def test_wrong_arguments_are_one_sentence(arguments, message):
-    found = subprocess.run([sys.executable, "-m", "deploy", *arguments], cwd=ROOT, capture_output=True, text=True)
-    assert found.returncode == 1 and found.stderr.startswith(message) and found.stderr.count("\n") == 1
+def test_a_visitor_is_served_while_1100_connections_of_an_address_are_slow(proxied, slow, statuses):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard != resource.RLIM_INFINITY else 4096, hard))
+        for _ in range(1100):
+            stack.enter_context(socket.create_connection(("127.0.0.1", proxied[0]), 10)).sendall(slow)
+        for address, refusal in ({"127.0.0.2": ""} | statuses).items():
+            # nginx may still be reading the requests before; it waits longer for a body.
+            wait_until(lambda a=address, r=refusal: (visit(proxied[0], source=a)[0] == r) == bool(r), 20)
+
+
+# --- the app over TLS ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def secure(server, start_nginx, tmp_path_factory):
+    """Address of nginx in front of the app, with TLS as docs/deployment.md sets it."""
+    folder = tmp_path_factory.mktemp("certificate")
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    make = [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    subprocess.run([*make, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    (lines,) = TLS.findall((ROOT / "docs" / "deployment.md").read_text("utf-8"))
+    names = {"/etc/ssl/rff.example.org.pem": str(certificate), "/etc/ssl/rff.example.org.key": str(key)}
+    lines = replaced(lines, {"listen 443 ssl;": "listen 127.0.0.1:8501 ssl;", **names})
+    app = server.removeprefix("http://").replace("localhost", "127.0.0.1")
+    port, _ = start_nginx((app, app), {"listen 127.0.0.1:8501;": lines})
+    return f"https://localhost:{port}"
+
+
+@pytest.fixture
+def asked(secure):
+    """Function that sends a request over TLS and returns the first bytes of the answer."""
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    port = int(secure.rsplit(":", 1)[1])
+
+    def ask(path: str, *headers: str) -> str:
+        with socket.create_connection(("127.0.0.1", port), 30) as plain, trusting.wrap_socket(plain) as link:
+            link.sendall("\r\n".join([f"GET {path} HTTP/1.1", f"Host: localhost:{port}", *headers, "", ""]).encode())
+            return link.recv(4000).decode()
+
+    return ask
+
+
+def test_a_page_works_over_tls_and_its_first_visit_takes_less_than_3_MB(secure, browser):
+    context = browser.new_context(ignore_https_errors=True)
+    try:
+        page = context.new_page()
+        sockets, finished, refused = [], [], []
+        page.on("websocket", lambda one: sockets.append(one.url))
+        page.on("requestfinished", finished.append)
+        page.on("response", lambda one: refused.append(one.url) if one.status >= 400 else None)
+        page.goto(f"{secure}/bounds?seed=3")
+        page.wait_for_selector("h1")
+        settle(page)
+        assert page.url.startswith(f"{secure}/bounds")
+        assert sockets and all(one.startswith(secure.replace("https", "wss")) for one in sockets)
+        # Streamlit first requests its endpoints below the page's own path.
+        assert [url for url in refused if "/bounds/_stcore/" not in url] == []
+        assert 1e6 < sum(one.sizes()["responseBodySize"] for one in finished) < 3e6
+    finally:
+        context.close()
+
+
+def test_cookies_are_for_tls_alone_and_browsers_keep_to_it(asked):
+    answer = asked("/_stcore/health", "Connection: close")
+    cookies = re.findall(r"(?i)set-cookie: (.*)\r", answer)
+    assert {cookie.split("=")[0] for cookie in cookies} >= {"_streamlit_xsrf", "rff_process"}
+    assert all("; Secure" in cookie for cookie in cookies)
+    assert "Strict-Transport-Security: max-age=" in answer
+
+
+def test_a_websocket_of_another_origin_is_refused(asked, secure):
+    shake = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+    shake += ("Sec-WebSocket-Version: 13", "Sec-WebSocket-Protocol: streamlit")
+    for origin, status in ((secure, "101"), ("https://elsewhere.example", "403")):
+        assert asked("/_stcore/stream", f"Origin: {origin}", *shake).startswith(f"HTTP/1.1 {status}"), origin
