@@ -138,7 +138,7 @@ def tables(rows: pd.DataFrame) -> str:
             each = zip(accuracy.index, accuracy.to_numpy(), strict=True)
             lines = [*([name, *map("{:.1f}".format, row)] for name, row in each), *lines]
         lines.append([f"**mean, D = {D:g}**", *map("{:.1f}".format, accuracy.mean())])
-        if D == middle:
+        if middle == D:
             gain = accuracy.sub(accuracy["RFF"], axis=0)
             lines.append(["least gain", *map("{:+.1f}".format, gain.min())])
             lines.append(["seconds", *map("{:.2g}".format, seconds.median())])
