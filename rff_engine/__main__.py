@@ -9,7 +9,7 @@ from importlib import import_module
 
 #: Extras of the package by the modules that they bring; the engine itself needs none of them.
 _EXTRAS = {
-    **dict.fromkeys(("pandas", "platformdirs", "plotly", "psutil", "sqlalchemy"), "experiments"),
+    **dict.fromkeys(("joblib", "pandas", "platformdirs", "plotly", "psutil", "sqlalchemy"), "experiments"),
     **dict.fromkeys(("dask", "distributed"), "cluster"),
     "psycopg": "postgres",
 }
