@@ -52,6 +52,18 @@ def test_every_public_name_is_called():
     assert names - {"bounds", "losses", "SpectralKernel"} - results <= set(CALLS)
 
 
+TENSORS = {"alignment_loss": "X", "landmark_alignment_loss": "omega", "pseudo_posterior": "loss", "kl_divergence": "Q"}
+TENSORS |= dict.fromkeys(("phases", "fourier_features", "random_phase_features", "landmark_similarity"), "X")
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_tensor_is_refused(name):
+    """On the way to NumPy its device and precision would be lost."""
+    tensor, argument = type("Tensor", (), {"__module__": "torch", "shape": (N, 2)})(), TENSORS[name]
+    said = f"{argument} is an array of torch; one of NumPy is needed, such as numpy.asarray({argument})."
+    assert outcome(name, **{argument: tensor}) == said
+
+
 # --- forms of input -----------------------------------------------------------------------------------------------
 
 
