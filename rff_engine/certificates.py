@@ -30,6 +30,7 @@ __all__ = [
     "learn_prior",
     "learn_rest",
     "learn_vote",
+    "svm_weights",
     "unit_features",
 ]
 
@@ -359,9 +360,8 @@ def learn_prior(
 
     Judged by what its bound contains, the margin error over Phi(threshold) on validation rows, at `THRESHOLDS`.
     """
-    coef, intercept = linear_svm_path(features, signs, SVM_COSTS)
     aligned = unit_features(valid_features) * valid_signs[:, None]
-    directions = np.column_stack([coef, intercept])
+    directions = svm_weights(features, signs > 0, SVM_COSTS)
     directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-300)
     margins = _PRIOR_SCALES * (aligned @ directions.T)[:, :, None]
     errors = np.stack([ndtr(one - margins).mean(axis=0) / ndtr(one) for one in THRESHOLDS])  # (T, C, scale)
@@ -372,16 +372,14 @@ def learn_prior(
 
 
 def learn_rest(features: ArrayLike, codes: ArrayLike, n_classes: int, C_values: ArrayLike = SVM_COSTS) -> np.ndarray:
-    """Weights of one class against the rest at each C, (n_C, n_classes, F + 1), for classes 0, 1, ..; intercept last.
+    """Weights of each class 0, 1, .. against the rest at each C, (n_C, n_classes, F + 1); intercept last."""
+    return np.stack([svm_weights(features, np.equal(codes, k), C_values) for k in range(n_classes)], axis=1)
 
-    A class without rows, or with all of them, has the constant that says so.
-    """
-    weights = np.zeros((len(C_values), n_classes, np.shape(features)[1] + 1))
-    for k in range(n_classes):
-        own = np.equal(codes, k)
-        if own.any() and not own.all():
-            coef, intercept = linear_svm_path(features, np.where(own, 1.0, -1.0), C_values)
-            weights[:, k] = np.column_stack([coef, intercept])
-        else:
-            weights[:, k, -1] = 1.0 if own.any() else -1.0
+
+def svm_weights(features: ArrayLike, own: np.ndarray, C_values: ArrayLike) -> np.ndarray:
+    """Weights (n_C, F + 1) that tell own rows from others; if there is one kind only, the constant that says so."""
+    if own.any() and not own.all():
+        return np.column_stack(linear_svm_path(features, np.where(own, 1.0, -1.0), C_values))
+    weights = np.zeros((len(C_values), np.shape(features)[1] + 1))
+    weights[:, -1] = 1.0 if own.any() else -1.0
     return weights

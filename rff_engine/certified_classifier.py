@@ -8,16 +8,20 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, ndtr
 from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import cross_val_predict
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import _safe_indexing, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ._hollow import warn_if_hollow
+from ._fitting import WholeFits
+from ._hollow import warn_if_hollow, warn_of_few_rows
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_points,
     as_rng,
+    canonical,
     check_choice,
     check_count,
     check_fits,
@@ -26,6 +30,7 @@ from ._validation import (
     draw_seed,
     shown,
 )
+from ._warning import warn
 from .certificates import (
     SVM_COSTS,
     TEST_SET_SHARE,
@@ -36,6 +41,7 @@ from .certificates import (
     learn_prior,
     learn_rest,
     learn_vote,
+    svm_weights,
     unit_features,
 )
 from .estimators import (
@@ -47,8 +53,7 @@ from .estimators import (
     warn_of_wide_columns,
 )
 from .kernels import GaussianKernel, as_kernel
-from .linear import linear_svm_path
-from .progressive import BlockErrors, Progress, choices, error_limits, level_of
+from .progressive import BlockErrors, Progress, choices, error_limits, level_of, share_of_equal_pairs
 
 if TYPE_CHECKING:  # scikit-learn has no types
     from ._typing import BaseEstimator, ClassifierMixin
@@ -85,7 +90,7 @@ def prior_sizes(n: int, fraction: float) -> tuple[int, int]:
     return n_prior, n_prior - round(_VALID_SHARE * n_prior)
 
 
-class CertifiedClassifier(ClassifierMixin, BaseEstimator):
+class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     """Classifier that bounds its own risk (PAC-Bayes; Langford and Shawe-Taylor 2003).
 
     Weights w from N(v, I) on features of length 1, a constant among them, vote; the prediction is their majority,
@@ -239,7 +244,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter, a value of `X` or a label is not allowed, or the prior's rows hold one class only.
+            If a parameter, a value of `X` or a label is not allowed, or `y` holds one class only.
         """
         check_labels(y)
         X, y = self._checked(X, y)
@@ -298,6 +303,11 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
                 f"prior_fraction {self.prior_fraction!r} leaves no rows to fit the estimator on; a larger one, or more "
                 "rows, are needed."
             )
+        if not n_prior and self.features is None and self.estimator is None and K == 2:
+            raise ValueError(
+                f"prior_fraction {self.prior_fraction!r} leaves no rows to choose a width on; features with a kernel "
+                "whose width is a number, or a prior_fraction above 0, are needed."
+            )
         if not n_prior and K > 2:
             raise ValueError(
                 f"Only binary classification is supported without rows for the prior, which prior_fraction "
@@ -311,7 +321,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
             features.set_params(kernel=GaussianKernel(width * sigma))
 
     def _fit_estimator(self, estimator, X, y, prior) -> HeldOutErrors:
-        self.estimator_: Any = estimator.fit(_safe_indexing(X, prior), y[prior])
+        self.estimator_: Any = _taught(estimator, X, y, prior)
         wrong = self.estimator_.predict(_safe_indexing(X, self.bound_rows_)) != y[self.bound_rows_]
         return self._held_out(int(wrong.sum()))
 
@@ -326,7 +336,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         wrong, fitted = np.zeros(n, dtype=bool), []
         for block in np.split(np.arange(n), starts[1:]):
             seen, new = order[: n_prior + block[0]], order[n_prior + block]
-            fitted.append(clone(estimator).fit(_safe_indexing(X, seen), y[seen]))
+            fitted.append(_taught(clone(estimator), X, y, seen))
             wrong[block] = fitted[-1].predict(_safe_indexing(X, new)) != y[new]
             if wrong.sum() >= limits[-1]:
                 break
@@ -338,13 +348,15 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         self.block_sizes_ = best.sizes[kept].astype(int)
         self.bound_rows_ = np.sort(order[n_prior : n_prior + self.block_sizes_.sum()])
         self.n_errors_, self.test_set_bound_ = int(best.n_errors.sum()), None
+        warn_of_few_rows(share_of_equal_pairs(X), len(self.bound_rows_))
         return best
 
     @staticmethod
     def _foreseen(estimator, X, y, rows) -> tuple[int, int]:
         """Errors of cross-validation on the first rows, and the number of these; both 0 where rows are too few."""
-        n_folds = min(_N_FOLDS, int(np.unique(y[rows], return_counts=True)[1].min()))
-        if n_folds < 2:
+        counts = np.unique(y[rows], return_counts=True)[1]
+        n_folds = min(_N_FOLDS, int(counts.min()))
+        if n_folds < 2 or len(counts) < 2:
             return 0, 0
         predicted = cross_val_predict(estimator, _safe_indexing(X, rows), y[rows], cv=n_folds)
         return int((predicted != y[rows]).sum()), len(rows)
@@ -356,6 +368,10 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_maps(self, maps, X, codes, prior) -> VotePosterior | HeldOutErrors:
         """Features, and weights on them, of the smaller bound."""
+        alone = len(prior) > 0 and len(set(codes[prior])) < 2
+        if alone:
+            _warn_of_one_class(self.classes_[codes[prior]])
+            maps = [FunctionTransformer(_nothing, accept_sparse=True)]
         if len(self.classes_) > 2:
             return self._fit_several_classes(maps, X, codes, prior)
         fit = self._fit_on_other_rows if len(prior) else self._fit_on_the_same_rows
@@ -385,12 +401,8 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         _, n_train = prior_sizes(len(labels), self.prior_fraction)
         n_valid = len(prior) - n_train
         valid, train = prior[:n_valid], prior[n_valid:]
-        for rows in (train, prior):
-            if len(set(labels[rows])) < 2:
-                raise ValueError(
-                    f"prior_fraction is {self.prior_fraction!r}, which leaves {len(rows)} rows of one class for "
-                    "the prior; 0, or more rows, are needed."
-                )
+        if len(set(labels[train])) < 2:
+            train = prior  # the prior may be any function of its rows
         return (valid if n_valid else train), train
 
     def _maps(self) -> list:
@@ -422,8 +434,7 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
             tried.append(learn_prior(of_train, signs[train], _mapped(fitted, X[valid]), signs[valid]))
         best = min(range(len(maps)), key=lambda i: tried[i].error)
         self.features_ = maps[best].fit(X[prior], signs[prior])
-        coef, intercept = linear_svm_path(_mapped(self.features_, X[prior]), signs[prior], [tried[best].C])
-        direction = np.append(coef[0], intercept)
+        (direction,) = svm_weights(_mapped(self.features_, X[prior]), signs[prior] > 0, [tried[best].C])
         mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
         z, kept = self._unit_features(X[self.bound_rows_]), signs[self.bound_rows_]
         n_errors = int((kept * np.where(z @ mean > 0, 1, -1) < 0).sum())
@@ -582,15 +593,35 @@ class CertifiedClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = self.prior_fraction != 0
-        if self.estimator is not None:
+        if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def _taught(estimator, X, y, rows) -> Any:
+    """A classifier fitted on rows; many refuse those of one class, for which it is one that always says it."""
+    if len(np.unique(y[rows])) < 2:
+        _warn_of_one_class(y[rows])
+        estimator = DummyClassifier()
+    return estimator.fit(_safe_indexing(X, rows), y[rows])
+
+
+def _warn_of_one_class(labels) -> None:
+    warn(
+        f"The {len(labels)} rows that teach hold one class only, {shown(labels.tolist()[0])}, so the classifier always "
+        "says it; its certificate holds."
+    )
+
+
+def _nothing(X) -> np.ndarray:
+    """The only feature of each row where there is nothing to tell: 0."""
+    return np.zeros((X.shape[0], 1))
 
 
 def _with_rows(X):
     """X, or an array of it, of which rows can be taken."""
     if sp.issparse(X):
-        return X.tocsr()
+        return canonical(X)
     return X if hasattr(X, "__getitem__") else np.asarray(X)
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._fitting import WholeFits
 from ._strength import (
     BOUND,
     VALIDATE,
@@ -133,7 +134,7 @@ def _posterior(loss, beta: float, n: float) -> np.ndarray:
     return pseudo_posterior(loss, beta, int(n)) if n == int(n) else pseudo_posterior(loss, beta * n**0.5, 1)
 
 
-class BaseTransformer(TransformerMixin, BaseEstimator):
+class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
     """Base of all transformers: validation of `X` and `y`, and scikit-learn's tags."""
 
     _learns_from_labels = False

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from scipy.special import gammainccinv, gammaln, xlog1py, xlogy
 
 from ._typing import ArrayLike
+from ._validation import canonical
 from .certificates import CONFIDENCE, CertificateTerm
 
 __all__ = ["BlockErrors", "Progress", "choices", "error_limits", "largest_mean_risk", "level_of"]
@@ -186,16 +187,27 @@ def choices(X, seed: int, shares: np.ndarray) -> np.ndarray:
     Computed from the row's values, of which zeros may be left out, so that it depends on no other row.
     """
     with np.errstate(over="ignore"):
+        uniform = _mixed(_row_codes(X, seed) + np.uint64(1), np.zeros(1, dtype=int), seed) / 2.0**64
+    return np.minimum(np.searchsorted(np.cumsum(shares), uniform, side="right"), len(shares) - 1)
+
+
+def share_of_equal_pairs(X) -> float:
+    """Of all pairs of rows those that are equal: an unbiased estimate of the probability that two new rows are."""
+    counts = np.unique(_row_codes(X, 0), return_counts=True)[1].astype(float)
+    return float((counts * (counts - 1)).sum() / max(counts.sum() * (counts.sum() - 1), 1.0))
+
+
+def _row_codes(X, seed: int) -> np.ndarray:
+    """A number for each row of X, the same for equal rows: (n,)."""
+    with np.errstate(over="ignore"):
         if sp.issparse(X):
-            X = X.tocoo()
+            X = canonical(X).tocoo()
             totals = np.zeros(X.shape[0], dtype=np.uint64)
             np.add.at(totals, X.row, _mixed(_codes(X.data), X.col, seed))
-        else:
-            codes = _codes(X)
-            codes = codes.reshape(len(codes), -1)
-            totals = _mixed(codes, np.arange(codes.shape[1]), seed).sum(axis=1, dtype=np.uint64)
-        uniform = _mixed(totals + np.uint64(1), np.zeros(1, dtype=int), seed) / 2.0**64
-    return np.minimum(np.searchsorted(np.cumsum(shares), uniform, side="right"), len(shares) - 1)
+            return totals
+        codes = _codes(X)
+        codes = codes.reshape(len(codes), -1)
+        return _mixed(codes, np.arange(codes.shape[1]), seed).sum(axis=1, dtype=np.uint64)
 
 
 def _codes(X) -> np.ndarray:

@@ -79,6 +79,17 @@ def test_the_program_reads_what_the_page_reads(file, choices, tmp_path, monkeypa
         np.testing.assert_array_equal(ours.values, theirs.values)
 
 
+def test_a_program_shows_every_sign_of_a_file_name():
+    name = "a\u202egnp\u2066\x07\U000e0001“.csv"
+    code = program(
+        "your_data",
+        SETTINGS | {"file": name},
+    )
+    assert code.replace("\n", "").isprintable()
+    (line,) = [line for line in code.splitlines() if line.startswith("file = ")]
+    assert ast.literal_eval(line.split(" = ")[1].split("  #")[0]) == name
+
+
 @pytest.mark.second
 def test_the_program_takes_one_row_of_each_group_for_bounds_as_the_page_does(tmp_path):
     noise = np.random.default_rng(0).normal(size=(400, 2))

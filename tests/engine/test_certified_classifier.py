@@ -1,6 +1,7 @@
 """The classifier that bounds its own risk: what it promises, what it pays for, and scikit-learn's checks."""
 
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -253,6 +254,7 @@ def test_more_rows_certify_less_risk():
         ([], 0.5, "features is an empty list"),
         ("rff", 0.5, "features holds 'rff'"),
         (RANDOM, 1.0, "prior_fraction is 1.0"),
+        (None, 0.0, r"^prior_fraction 0.0 leaves no rows to choose a width on; features with a kernel"),
     ],
 )
 def test_what_no_term_pays_for_is_refused(features, fraction, said):
@@ -260,11 +262,36 @@ def test_what_no_term_pays_for_is_refused(features, fraction, said):
         rff.CertifiedClassifier(features, fraction).fit(*sample(40))
 
 
-def test_prior_rows_of_one_class_are_refused():
-    y = np.zeros(40)
-    y[rff.CertifiedClassifier(RANDOM, random_state=0).fit(*sample(40)).bound_rows_[0]] = 1
-    with pytest.raises(ValueError, match="rows of one class"):
-        rff.CertifiedClassifier(RANDOM, random_state=0).fit(sample(40)[0], y)
+RARE = {"learned": {"features": LEARNED}, "landmarks": {"features": LANDMARKS}}
+RARE |= {scheme: {"estimator": LogisticRegression(), "scheme": scheme} for scheme in ("split", "progressive")}
+
+
+@pytest.mark.filterwarnings("ignore:The .* rows that teach hold one class only")
+@pytest.mark.parametrize("settings", RARE.values(), ids=RARE)
+@pytest.mark.parametrize("labels", [[1], [1, 1, 1], [1, 2]])
+def test_no_seed_makes_a_fit_raise_where_classes_are_rare(settings, labels):
+    """A vote that always says the prior's only class has the bound of its errors on the other rows."""
+    X, constant = sample(60)[0], 0
+    y = np.zeros(60, dtype=int)
+    y[: len(labels)] = labels
+    for seed in range(20):
+        model = rff.CertifiedClassifier(**settings, random_state=seed).fit(X, y)
+        rows = model.bound_rows_
+        alone = len(set(np.delete(y, rows))) < 2
+        constant += alone
+        if alone and model.arm_ == "test set":
+            assert not model.predict(X).any() and model.n_errors_ == (y[rows] > 0).sum()
+            assert model.test_set_bound_ == bounds.test_set(model.n_errors_, len(rows), 0.05)
+        assert model.n_errors_ / len(rows) < model.risk_bound_ < 1
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    assert 0 < constant < 20
+
+
+def test_a_constant_vote_says_that_it_is_one():
+    y = np.arange(60) == 0
+    with pytest.warns(UserWarning, match=r"^The 30 rows that teach hold one class only, False, so .* always says it"):
+        for seed in range(5):
+            rff.CertifiedClassifier(RANDOM, random_state=seed).fit(sample(60)[0], y)
 
 
 def three_classes(n=600):

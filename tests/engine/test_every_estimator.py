@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -77,6 +78,31 @@ def test_scikit_learn_checks(estimator, check):
     if draws_rows(estimator) and check.func.__name__.startswith("check_sample_weight_equivalence"):
         pytest.xfail("landmarks are drawn among the rows")
     check(estimator)
+
+
+# --- a fit that raises --------------------------------------------------------------------------------------------
+
+EVERY = DRAWN + ADAPTIVE + [LEVERAGE] + BOOSTING + CERTIFIED
+EVERY += [rff.CertifiedClassifier(estimator=LogisticRegression(), scheme="progressive", random_state=0)]
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=lambda one: type(one).__name__)
+def test_a_fit_that_raises_leaves_an_estimator_as_it_was(estimator):
+    X, y = sample()
+    fitted = clone(estimator).fit(X, y)
+    before = dict(vars(fitted))
+    with pytest.raises(ValueError):
+        fitted.fit(np.full((len(X), 1), np.nan), y)
+    assert vars(fitted) == before
+    for name in estimator.get_params(deep=False):
+        broken = clone(estimator)
+        setattr(broken, name, lambda: None)
+        try:
+            broken.fit(X, y)
+        except (TypeError, ValueError, AttributeError):
+            use = broken.predict if hasattr(broken, "predict") else broken.transform
+            with pytest.raises(NotFittedError):
+                use(X)
 
 
 # --- forms of points ----------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Progressive validation: time between errors, the largest mean risk, the draws of predict, and what is certified."""
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -113,6 +114,31 @@ def test_the_only_limit_of_one_row_is_one_error():
 
 
 @pytest.mark.slow
+def twice(X):
+    """CSR points, each number as two entries at its place."""
+    part = sp.csr_array(X)
+    data, indices = np.repeat(part.data, 2) / 2, np.repeat(part.indices, 2)
+    return sp.csr_array((data, indices, 2 * part.indptr), shape=X.shape)
+
+
+def test_entries_that_add_up_are_one_number_to_a_certified_classifier():
+    X, y = load_iris(return_X_y=True)
+    fitted = [clone(TREE).fit(points, y) for points in (sp.csr_array(X), twice(X))]
+    assert fitted[0].risk_bound_ == fitted[1].risk_bound_
+    np.testing.assert_array_equal(fitted[0].predict(sp.csr_array(X)), fitted[1].predict(twice(X)))
+
+
+def test_few_different_rows_are_warned_of():
+    """Where 4 rows of few values are all there is, the risk of one seed is above the bound far more often than 5 %."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(2, size=(200, 2)), rng.random(200) < 0.3
+    with pytest.warns(UserWarning, match=r"as if there were 4 different ones for the \d+ that count"):
+        clone(TREE).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(TREE).fit(rng.integers(100, size=(200, 2)), y)
+
+
 def test_draws_are_uniform_and_depend_on_the_row_alone():
     X = np.random.default_rng(0).normal(size=(20_000, 3)).round(2)
     X[:, 1] *= X[:, 1] > 0  # zeros of both signs
@@ -124,6 +150,7 @@ def test_draws_are_uniform_and_depend_on_the_row_alone():
     for other in (
         X[rows].tolist(),
         sp.csr_array(X[rows]),
+        twice(X[rows]),
         X[rows] - 0.0,
         pd.DataFrame(X[rows]),
         X[rows].astype(object),

@@ -70,6 +70,17 @@ def test_a_table_has_the_certificate_of_its_classifier(table, page, capsys):
     assert spoken in re.sub("<[^>]*>", "\n", page.read_text(encoding="utf-8")).split("\n")
 
 
+def test_marks_of_writing_direction_in_a_file_name_are_escaped(table, tmp_path):
+    name = "a\u202egnp\u2066\x07.csv"
+    (tmp_path / name).write_bytes(table.read_bytes())
+    file = tmp_path / "page.html"
+    assert main([*of(tmp_path / name), "--classifier", BAYES, "--html", str(file)]) == 0
+    text = file.read_text(encoding="utf-8")
+    assert text.replace("\n", "").isprintable()
+    assert text.count("in a\\u202egnp\\u2066\\x07.csv<") == 2
+    assert certificate.verify(str(file), str(tmp_path / name))["file"] == name
+
+
 def test_the_picture_has_a_bar_for_each_term_from_the_end_of_the_last_and_one_for_their_sum():
     html = certificate._ledger([("errors", 0.4), ("choice < 2", -0.1), ("confidence", 0.2)], "certified risk")
     bars = [(float(x), float(width)) for x, width in re.findall(r'<rect x="(\S+)" .*? width="(\S+)"', html)]

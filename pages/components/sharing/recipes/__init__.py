@@ -44,4 +44,5 @@ def _literal(value) -> str:
     """A value as Python source."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    # Names of files are a visitor's: repr escapes marks of writing direction and all else that cannot be seen.
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) and value.isprintable() else repr(value)
