@@ -201,7 +201,10 @@ def show_arms(vote: CertifiedVote, values) -> None:
         headline,
         "The first counts how often the prior's vote errs on points that it has not seen, at 0.9 ε. The second lets "
         "these points teach new weights, at 0.1 ε, and pays for every nat that was learned. Both hold at once for all "
-        f"but the fraction ε = {values.eps:g} of samples, so the smaller one is free to take.",
+        f"but the fraction ε = {values.eps:g} of samples, so the smaller one is free to take. The bars differ from the "
+        "certificate above by their inequality, not by their shares of ε: that certificate is PAC-Bayes-kl over seven "
+        "thresholds, at the whole ε. Here the first is the exact binomial bound, and the second is Catoni's, with rate "
+        "and threshold from the prior's points.",
         key="arms",
         alt="Bars of the bounds that the classifier has, with its error on fresh points",
     )

@@ -169,7 +169,8 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     arm_bounds_ : dict
         The bounds that hold at once, by their arms; `risk_bound_` is the smallest.
     risk_bound_ : float
-        On the probability that `predict` errs; with the progressive scheme the draws of classifiers are random as well.
+        On the probability that `predict` errs. With the progressive scheme on its mean over `random_state`, which draws
+        the classifier of each point: a fitted model has one seed, and its own risk may be above where few rows differ.
     certificate_ : tuple of CertificateTerm
         The terms (name, nats, risk) of `risk_bound_`; their risks add up to it.
     n_errors_ : int or None
@@ -533,7 +534,8 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     def certify_groups(self, X: MatrixLike, y: ArrayLike, groups: ArrayLike) -> tuple[GroupCertificate, ...]:
         """Bounds on the risk within each group of rows, which hold all at once with probability ``1 - epsilon``.
 
-        Each is the test set's bound at epsilon divided by the number of groups.
+        Each is the test set's bound at epsilon divided by the number of groups. This epsilon is another one than that
+        of `risk_bound_`: both hold at once with probability ``1 - 2 epsilon``.
 
         Parameters
         ----------
@@ -541,7 +543,8 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
             Independent rows from which `predict` did not learn: new ones or, where `arm_` is "test set",
             those of `bound_rows_`.
         groups : array of shape (n,)
-            Of each row, such as its class or the value of a column.
+            Of each row, by a rule that was fixed before these rows were seen: the value of a column, or the class.
+            Groups that are learned from the labels or the errors of these rows have no bound.
 
         Returns
         -------
