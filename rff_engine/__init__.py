@@ -37,7 +37,7 @@ from .adaptive import (
     relative_kernel_error,
     supervise_frequencies,
 )
-from .adaptive_estimators import AdaptiveFourierFeatures, LeverageScoreFeatures, SupervisedFourierFeatures
+from .adaptive_estimators import AdaptiveFourierFeatures, SupervisedFourierFeatures
 from .alignment import (
     AlignmentSums,
     alignment_loss,
@@ -70,7 +70,6 @@ from .kernels import (
 )
 from .landmark_boosting import LandmarkBoosting
 from .landmarks import landmark_similarity, select_landmarks, similarity_maps
-from .leverage import leverage_scores
 from .linear import linear_svm_path
 from .posteriors import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
 from .ridge import kernel_ridge_path, ridge_path
@@ -89,7 +88,6 @@ __all__ = [
     "LandmarkBoosting",
     "LandmarkSimilarity",
     "LaplacianKernel",
-    "LeverageScoreFeatures",
     "MaternKernel",
     "NystroemFeatures",
     "OptimizedKernelFeatures",
@@ -119,7 +117,6 @@ __all__ = [
     "kl_divergence",
     "landmark_alignment_loss",
     "landmark_similarity",
-    "leverage_scores",
     "linear_svm_path",
     "losses",
     "optimized_kernel_weights",

@@ -1,6 +1,6 @@
 """Frequencies that fit the data, as scikit-learn transformers.
 
-They store their parameters, validate in `fit`, and call `adaptive` or `leverage`; there is no mathematics here.
+They store their parameters, validate in `fit`, and call `adaptive`; there is no mathematics here.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from .adaptive import LANDMARKS, adapt_frequencies, kernel_landmarks, supervise_
 from .estimators import BaseFourierFeatures, check_labels, validated
 from .frequencies import draw_frequencies
 from .kernels import SpectralKernel
-from .leverage import leverage_scores
 
-__all__ = ["AdaptiveFourierFeatures", "LeverageScoreFeatures", "SupervisedFourierFeatures"]
+__all__ = ["AdaptiveFourierFeatures", "SupervisedFourierFeatures"]
 
-_MOST_SCORED_ROWS = 4000  # of leverage scores, which are means over the rows
 _MOST_CLASSES = 20  # numbers of more values are quantities, not names of classes
 
 
@@ -313,116 +311,3 @@ def _guessed_task(y) -> str:
     values = np.asarray(y)
     many = values.dtype.kind in "iuf" and len(np.unique(values)) > _MOST_CLASSES
     return "regression" if many else "classification"
-
-
-class LeverageScoreFeatures(BaseFourierFeatures):
-    """Features at frequencies drawn by ridge leverage scores (Avron et al. 2017; Li, Ton, Oglic and Sejdinovic 2019).
-
-    Candidates are drawn from the kernel, and the frequencies from the candidates, with probabilities q_m proportional
-    to their scores, see `leverage_scores`. The weights 1 / (D N q_m) keep the inner product of two points' features
-    unbiased for the kernel. No labels are needed.
-
-    Parameters
-    ----------
-    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
-        A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)).
-    n_components : int
-        D, the number of frequencies drawn, with replacement; there are 2 D features.
-    n_candidates : int
-        N, the number of frequencies drawn from the kernel.
-    n_pilot : int
-        M: the first M candidates approximate the kernel matrix; all of them if there are fewer. Scores cost
-        O(n M (M + N)) for n rows: a random 4000 of them if there are more.
-    ridge : float
-        lambda, at least 1e-10: the scores are those of ridge regression with the penalty n lambda.
-    random_state : int, RandomState, Generator or None
-        Seed or generator of all draws; a whole number gives the same draws again.
-
-    Attributes
-    ----------
-    kernel_ : SpectralKernel
-        With its width a number.
-    leverage_scores_ : ndarray of shape (n_candidates,)
-        Scores of the candidates.
-    effective_dimension_ : float
-        Sum of the scores: an estimate of tr(K (K + n lambda I)^-1).
-    candidate_indices_ : ndarray of shape (n_components,)
-        Which candidates were drawn, one or more times.
-    frequencies_ : ndarray of shape (n_components, d)
-        Frequencies of the features.
-    weights_ : ndarray of shape (n_components,)
-        The weights of the frequencies drawn, 1 / (D N q_m).
-    n_features_in_ : int
-        d, the number of columns in `fit`.
-
-    Examples
-    --------
-    >>> import numpy as np, rff_engine as rff
-    >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> rff.LeverageScoreFeatures(n_components=50, random_state=0).fit_transform(X).shape
-    (200, 100)
-    """
-
-    kernel_: SpectralKernel
-    leverage_scores_: np.ndarray
-    effective_dimension_: float
-    candidate_indices_: np.ndarray
-    weights_: np.ndarray
-
-    def __init__(
-        self,
-        kernel: SpectralKernel | str | None = None,
-        n_components: int = 100,
-        n_candidates: int = 1000,
-        n_pilot: int = 100,
-        ridge: float = 1e-3,
-        random_state: RandomState = None,
-    ):
-        self.kernel = kernel
-        self.n_components: int = n_components
-        self.n_candidates: int = n_candidates
-        self.n_pilot: int = n_pilot
-        self.ridge: float = ridge
-        self.random_state: RandomState = random_state
-
-    def fit(self, X: MatrixLike, y: Any = None) -> Self:
-        """Draw candidates, compute their scores, and draw the frequencies of the features by them.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-            Points, one a row.
-        y : ignored
-            Not used; pipelines hand it on.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If a parameter or a value of `X` is not allowed.
-        """
-        X = self._points(X, reset=True)
-        D = check_count(self.n_components, "n_components")
-        check_fits(2 * D * X.shape[1], f"n_components is {D}")
-        N = check_count(self.n_candidates, "n_candidates")
-        M = min(N, check_count(self.n_pilot, "n_pilot"))
-        check_fits(2 * N * X.shape[1] + 4 * M * (M + 2 * N), f"n_candidates is {N}")
-        rng = as_rng(self.random_state)
-        self.kernel_ = self._kernel_with_width(X)
-        candidates = self.kernel_.sample_frequencies(N, X.shape[1], rng)
-        n = X.shape[0]
-        scored = X[rng.choice(n, _MOST_SCORED_ROWS, replace=False)] if n > _MOST_SCORED_ROWS else X
-        self.leverage_scores_ = leverage_scores(scored, candidates, self.ridge, candidates[:M])
-        self.effective_dimension_ = float(self.leverage_scores_.sum())
-        q = self.leverage_scores_ / self.effective_dimension_
-        self.candidate_indices_ = rng.choice(N, size=D, p=q)
-        self.frequencies_: np.ndarray = candidates[self.candidate_indices_]
-        self.weights_: np.ndarray = 1 / (D * N * q[self.candidate_indices_])
-        return self
-
-    def _feature_weights(self):
-        return self.weights_

@@ -135,30 +135,6 @@ def _arms(share: float) -> str:
     return f"smaller of two bounds, ln(1 / {share:.3g})"
 
 
-def excess_bound(
-    new: np.ndarray,
-    old: np.ndarray,
-    divergence: float | np.ndarray,
-    gamma: float,
-    epsilon: float,
-    rate: float | np.ndarray,
-) -> np.ndarray:
-    """Bound on new less gamma old errors, for their chances (.., n) on n rows; at rates (R,), an array (.., R).
-
-    A rate is fixed before these rows; docs/theory.md has the proof (Wu and Seldin 2022; Wu et al. 2024).
-    """
-    budget = (divergence - np.log(epsilon)) / new.shape[-1]
-    both, alone, saved = excess_logarithms(rate, gamma)
-    parts = (new * old, both), (new * (1 - old), alone), ((1 - new) * old, saved)
-    logarithm = sum(np.multiply.outer(chances.mean(axis=-1), loss) for chances, loss in parts)
-    return -np.expm1(logarithm - budget) / rate
-
-
-def excess_logarithms(rate: float | np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``ln(1 - rate x)`` for the losses x = 1 - gamma of two errors, 1 of a new one alone, -gamma of an old one."""
-    return np.log1p(-rate * (1 - gamma)), np.log1p(-rate), np.log1p(rate * gamma)
-
-
 def unit_features(features: ArrayLike) -> np.ndarray:
     """Features (n, F) with a constant 1 appended, each row scaled to length 1: an array (n, F + 1)."""
     z = np.column_stack([np.asarray(features, dtype=np.float64), np.ones(len(features))])

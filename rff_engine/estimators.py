@@ -226,7 +226,7 @@ class BaseFourierFeatures(BaseTransformer):
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to their cosine and sine features (Letarte et al. 2019, Eq. 5).
 
-        Those of `AdaptiveFourierFeatures` and `LeverageScoreFeatures` are weighted (Li et al. 2019, Eq. 3).
+        Those of `AdaptiveFourierFeatures` are weighted (Li et al. 2019, Eq. 3).
 
         Parameters
         ----------

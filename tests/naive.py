@@ -122,16 +122,6 @@ def residual_loss(residuals, predictions):
     return sum(math.exp(-r * h) for r, h in zip(residuals, predictions, strict=True)) / len(residuals)
 
 
-def leverage_scores(X, omega, ridge, pilot):
-    """z^* (K + n lambda I)^-1 z / N with the complex waves z and the kernel matrix of the pilots, inverted as it is."""
-    X = dense(X)
-    n, waves = len(X), np.exp(1j * X @ pilot.T)
-    K = (waves @ waves.conj().T).real / len(pilot)
-    inverse = np.linalg.inv(K + n * ridge * np.eye(n))
-    z = np.exp(1j * X @ omega.T)
-    return np.array([(column.conj() @ inverse @ column).real for column in z.T]) / len(omega)
-
-
 def rational_quadratic(delta, alpha, length_scale):
     return (1 + sum(t * t for t in delta) / (2 * alpha * length_scale**2)) ** -alpha
 

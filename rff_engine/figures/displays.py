@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._strength import kernel_bound, landmark_bounds
 from .._typing import ArrayLike, Estimator, MatrixLike
 from .._validation import as_labels, as_points, check_count
-from ..adaptive_estimators import AdaptiveFourierFeatures, LeverageScoreFeatures, SupervisedFourierFeatures
+from ..adaptive_estimators import AdaptiveFourierFeatures, SupervisedFourierFeatures
 from ..estimators import (
     LandmarkSimilarity,
     NystroemFeatures,
@@ -43,7 +43,6 @@ METHODS: dict[type, str] = {
     NystroemFeatures: "nystroem",
     AdaptiveFourierFeatures: "sample",
     SupervisedFourierFeatures: "supervise",
-    LeverageScoreFeatures: "leverage",
 }
 
 

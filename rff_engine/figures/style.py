@@ -72,7 +72,6 @@ METHODS = {
     "supervise_alternating": Method("Supervise, alternating", "#C2571A", "pentagon-open", _FITTED),
     "supervise_alternating_15": Method("Supervise, 15 alternating steps", "#8F3F12", "pentagon-open-dot", _FITTED),
     "supervise_one_step": Method("Supervise, one step", "#B8653A", "pentagon-dot", _FITTED),
-    "leverage": Method("Leverage scores", "#5B8C5A", "bowtie", "dashdot"),
 }
 METHOD_NAMES = {key: method.name for key, method in METHODS.items()}
 METHOD_COLOURS = {key: method.colour for key, method in METHODS.items()}

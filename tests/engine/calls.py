@@ -60,7 +60,6 @@ GIVEN = {
     "feature_weights": {"landmarks": X[:L], "kernel": KERNEL, "omega": OMEGA, "landmark_weights": np.full(L, 1 / L)},
     "adapt_frequencies": {"landmarks": X[:L], **ADAPTED, "landmark_weights": np.full(L, 1 / L), "ridge": 0.1},
     "supervise_frequencies": {**LABELLED, **ADAPTED, "task": "classification", "decay": 0.1, "random_state": 0},
-    "leverage_scores": {"X": X, "omega": OMEGA, "ridge": 0.01, "pilot": OMEGA[:3]},
     "relative_kernel_error": {"X": X, "kernel": KERNEL, "features": X},
     "kernel_approximation_loss": {"X": X, "kernel": KERNEL, "omega": OMEGA, "weights": np.full(D, 1 / D)},
     "sample_loss_bound": {"n": 9, "r": 2, "d": 2, "radius": 1.0, "diameter": 1.0, "delta": 0.1},
@@ -101,7 +100,6 @@ ESTIMATORS = [
     rff.NystroemFeatures(n_components=4, random_state=0),
     rff.AdaptiveFourierFeatures(n_components=4, tol=0.5, random_state=0),
     rff.SupervisedFourierFeatures(n_components=4, decay=0.1, tol=0.5, random_state=0),
-    rff.LeverageScoreFeatures(n_components=4, n_candidates=20, n_pilot=5, random_state=0),
     rff.LandmarkBoosting(n_estimators=4, n_components=3, random_state=0),
     rff.CertifiedClassifier(rff.RandomFourierFeatures(KERNEL, 4), prior_fraction=0, random_state=0),
 ]

@@ -8,10 +8,8 @@ from sklearn.pipeline import make_pipeline
 from rff_engine import (
     AdaptiveFourierFeatures,
     GaussianKernel,
-    LeverageScoreFeatures,
     SupervisedFourierFeatures,
     adapt_frequencies,
-    adaptive_estimators,
     draw_frequencies,
     fourier_features,
     kernel_landmarks,
@@ -89,12 +87,3 @@ def test_supervised_features_predict_better_than_adaptive_ones_in_a_pipeline():
 def test_numbers_of_many_values_are_a_regression(y, task):
     X = np.random.default_rng(0).normal(size=(60, 2))
     assert SupervisedFourierFeatures(n_components=2, decay=0.01, max_iter=1, tol=1.0).fit(X, y).task_ == task
-
-
-def test_leverage_scores_look_at_4000_rows_at_most(monkeypatch):
-    seen = []
-    scores = adaptive_estimators.leverage_scores
-    monkeypatch.setattr(adaptive_estimators, "leverage_scores", lambda X, *of: seen.append(len(X)) or scores(X, *of))
-    for n in (3999, 4001):
-        LeverageScoreFeatures(n_components=2, n_candidates=4, n_pilot=2, random_state=0).fit(np.ones((n, 1)) * [[1.0]])
-    assert seen == [3999, 4000]

@@ -22,7 +22,6 @@ ADAPTIVE = [
     rff.SupervisedFourierFeatures(n_components=3, decay=0.01, random_state=0),
     rff.SupervisedFourierFeatures(n_components=3, task="classification", decay=0.1, agreement=0, random_state=0),
 ]
-LEVERAGE = rff.LeverageScoreFeatures(n_components=5, n_candidates=30, n_pilot=10, random_state=0)
 
 
 class Blocks(rff.CertifiedClassifier):
@@ -43,7 +42,6 @@ BOOSTING += [rff.LandmarkBoosting(None, 6, "cosine", random_state=0)]
 CHECKED = [
     (DRAWN + OTHER_SAMPLING, 100),
     (ADAPTIVE, 60),
-    ([LEVERAGE], 1000),
     (BOOSTING, 20),
     ([CERTIFIED[0], CERTIFIED[3]], 15),
     ([Blocks(estimator=LogisticRegression(), random_state=0, scheme="progressive", n_blocks=4)], 15),
@@ -82,7 +80,7 @@ def test_scikit_learn_checks(estimator, check):
 
 # --- a fit that raises --------------------------------------------------------------------------------------------
 
-EVERY = DRAWN + ADAPTIVE + [LEVERAGE] + BOOSTING + CERTIFIED
+EVERY = DRAWN + ADAPTIVE + BOOSTING + CERTIFIED
 EVERY += [rff.CertifiedClassifier(estimator=LogisticRegression(), scheme="progressive", random_state=0)]
 
 
@@ -114,7 +112,6 @@ FORMS = [
     *(pytest.param(estimator, 1e-9, 2e-4) for estimator in DRAWN[:8]),
     *(pytest.param(estimator, 1e-9, 2e-4, marks=pytest.mark.second) for estimator in DRAWN[8:]),
     *(pytest.param(estimator, 1e-4, ANYWHERE) for estimator in ADAPTIVE),
-    pytest.param(LEVERAGE, 1e-6, 1e-3),
     *(pytest.param(estimator, 1e-3, ANYWHERE) for estimator in BOOSTED),
 ]
 

@@ -21,7 +21,6 @@ ESTIMATORS = [
     rff.LandmarkSimilarity(n_landmarks=2, n_components=3, similarity="prior", random_state=0),
     rff.AdaptiveFourierFeatures(n_components=3, random_state=0),
     rff.SupervisedFourierFeatures(n_components=3, decay=0.1, random_state=0),
-    rff.LeverageScoreFeatures(n_components=3, n_candidates=9, n_pilot=3, random_state=0),
     rff.LandmarkBoosting(n_estimators=2, n_components=3, random_state=0),
 ]
 # Each kernel by its name, and the parameter that is its width.

@@ -11,7 +11,6 @@ from ..toy.coverage import PAIR_CASES, WORST_CASES, BoundFailures, simulate_two_
 from ..toy.vote_coverage import (
     CLASSIFIER_CASES,
     simulate_classifiers,
-    simulate_excess,
     simulate_held_out,
     simulate_landmark_classifiers,
     simulate_progressive,
@@ -74,7 +73,6 @@ CERTIFICATES: dict[str, tuple[Callable[..., list[BoundFailures]], Iterable[str],
     "frequencies": (simulate_classifiers, CLASSIFIER_CASES, ("pure noise", _ROWS)),
     "landmarks": (simulate_landmark_classifiers, CLASSIFIER_CASES, ("pure noise", _ROWS)),
     "held out": (simulate_held_out, CLASSIFIER_CASES, ("pure noise", _ROWS // 2)),  # and as many of the prior
-    "excess": (simulate_excess, CLASSIFIER_CASES, ("pure noise", _ROWS // 2)),
     "blocks": (simulate_progressive, CLASSIFIER_CASES, ("pure noise", _ROWS // 2)),
 }
 

@@ -14,8 +14,8 @@ from scipy.special import ndtr
 
 from ... import bounds
 from ..._typing import RandomState
-from ..._validation import as_rng, check_choice, check_count, check_probability, check_range
-from ...certificates import TEST_SET_SHARE, catoni_rate, excess_bound
+from ..._validation import as_rng, check_choice, check_count
+from ...certificates import TEST_SET_SHARE, catoni_rate
 from ...progressive import BlockErrors, error_limits, level_of
 from .coverage import BoundFailures, distinct_rows
 
@@ -210,59 +210,6 @@ def _worst_group(chance, wrong, group, samples: _Samples, epsilon: float) -> np.
             bound[same] = bounds.test_set(errors, int(size), epsilon / len(np.unique(group)))
         slacks.append(chance[:, group == g].mean(axis=1) - bound)
     return np.max(slacks, axis=0)
-
-
-def simulate_excess(
-    case: str,
-    n: int = 50,
-    epsilon: float = 0.05,
-    n_draws: int = 2000,
-    *,
-    gamma: float = 0.5,
-    rate: float = 0.5,
-    copies: int = 1,
-    random_state: RandomState = None,
-) -> list[BoundFailures]:
-    """The bound on the excess of a posterior over a prior's vote, and two levels of it, on n rows after n others.
-
-    Weights are those of `simulate_held_out`. The excess is over all n rows, which also move the weights. Of two levels
-    the first moves them on half of these rows, by the step of least bound there, and the second on the rest. In the end
-    the step counts at which the bound is worst. The old errors are subtracted `gamma` times, from 0 to 1, and `rate` is
-    the bound's, between 0 and 1.
-    """
-    n = check_count(n, "n", low=2)
-    gamma = check_range(gamma, "gamma", 0.0, 1.0)
-    rate = check_probability(rate, "rate")
-    rng = as_rng(random_state)
-    support, z = _held_out_features(rng)
-    divergence = _SCALES**2 / 2
-    share = (1 - TEST_SET_SHARE) * epsilon / 2
-
-    def slacks(samples: _Samples, chances):
-        kept = samples.part(n, 2 * n)
-        parts = samples.part(0, n), kept, kept.part(0, n // 2), kept.part(n // 2, n)
-        prior, *steps = (_unit_rows(rows.signed() @ z) @ z.T for rows in parts)
-        start = _SCALES.max() * prior
-        vote = np.where(prior > 0, np.inf, -np.inf)
-
-        def risk(decisions) -> np.ndarray:
-            return (chances * ndtr(-decisions) + (1 - chances) * ndtr(decisions)).mean(axis=-1)
-
-        def excess(moved, old, rows: _Samples, share: float) -> np.ndarray:
-            new, before = (ndtr(-_margins(decisions, rows)) for decisions in (moved, old[:, None]))
-            return excess_bound(new, before, divergence, gamma, share, rate)  # (B, scales)
-
-        once, first = (start[:, None] + _SCALES[:, None] * step[:, None] for step in steps[:2])  # (B, scales, S)
-        best = excess(first, vote, parts[2], share).argmin(axis=1)[:, None]
-        taught = np.take_along_axis(first, best[..., None], axis=1)[:, 0]
-        twice = taught[:, None] + _SCALES[:, None] * steps[2][:, None]
-        held_out = bounds.test_set((_margins(prior, kept) <= 0).sum(axis=1), n, TEST_SET_SHARE * epsilon)
-        reached = gamma * held_out[:, None] + np.take_along_axis(excess(first, vote, kept, share), best, axis=1)
-        twice_bound = gamma * reached + excess(twice, taught, parts[3], share)
-        alone = risk(once) - gamma * risk(vote)[:, None] - excess(once, vote, kept, epsilon)
-        return {"excess": alone.max(axis=1), "two_levels": (risk(twice) - twice_bound).max(axis=1)}
-
-    return _simulated(case, support, 2 * n, copies, n_draws, rng, slacks)
 
 
 def simulate_progressive(

@@ -14,7 +14,6 @@ from rff_engine.experiments.toy.coverage import BoundFailures
 from rff_engine.experiments.toy.vote_coverage import (
     CLASSIFIER_CASES,
     simulate_classifiers,
-    simulate_excess,
     simulate_held_out,
     simulate_landmark_classifiers,
     simulate_progressive,
@@ -44,43 +43,11 @@ def test_bounds_of_learned_classifiers_hold(simulate, case, n):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CLASSIFIER_CASES)
 @pytest.mark.parametrize("n", [5, 60])
-@pytest.mark.parametrize("simulate", [simulate_held_out, simulate_excess])
-def test_bounds_after_the_rows_of_a_prior_hold_for_the_worst_step_and_group(simulate, case, n):
-    found = simulate(case, n, EPSILON, DRAWS, random_state=0)
-    names = {simulate_held_out: ["smaller_of_two", "test_set", "majority_vote, rate", "groups"]}
-    assert [bound.name for bound in found] == names.get(simulate, ["excess", "two_levels"])
+def test_bounds_after_the_rows_of_a_prior_hold_for_the_worst_step_and_group(case, n):
+    found = simulate_held_out(case, n, EPSILON, DRAWS, random_state=0)
+    assert [bound.name for bound in found] == ["smaller_of_two", "test_set", "majority_vote, rate", "groups"]
     for bound in found:
         assert bound.slack.shape == (DRAWS,) and not too_many(bound.failures)
-
-
-def test_slacks_of_the_excess_are_those_of_samples_that_are_computed_one_by_one():
-    """Few draws of the simulation repeated with loops over rows, on the same random numbers."""
-    n, gamma, rate = 8, 0.5, 0.4
-    found = simulate_excess("noise 30 %", n, 0.2, 3, gamma=gamma, rate=rate, random_state=5)[0].slack
-    rng = np.random.default_rng(5)
-    support = rng.uniform(-1, 1, (512, 2))
-    angle = support @ rng.normal(scale=30.0, size=(50, 2)).T
-    z = np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(50)
-    chances = np.where(support[:, 0] > 0, 0.7, 0.3)
-    rows = rng.integers(512, size=(3, 2 * n))
-    y = np.where(rng.random((3, 2 * n)) < chances[rows], 1, -1)
-    for b in range(3):
-        prior, step = (sum(y[b, i] * z[rows[b, i]] for i in part) for part in (range(n), range(n, 2 * n)))
-        prior = prior / np.linalg.norm(prior)
-        slacks = []
-        for scale in (0, 0.5, 1, 2, 4, 8, 16):
-            mean = 16 * prior + scale * step / np.linalg.norm(step)
-            logarithm, true = 0.0, 0.0
-            for x in range(512):
-                wrong = chances[x] * ndtr(-z[x] @ mean) + (1 - chances[x]) * ndtr(z[x] @ mean)
-                true += (wrong - gamma * (1 - chances[x] if z[x] @ prior > 0 else chances[x])) / 512
-            for i in range(n, 2 * n):
-                aligned = y[b, i] * z[rows[b, i]]
-                new = ndtr(-aligned @ mean)
-                old = aligned @ prior <= 0
-                logarithm += new * np.log(1 - rate * (1 - gamma * old)) + (1 - new) * np.log(1 + rate * gamma * old)
-            slacks.append(true - (1 - np.exp((logarithm - scale**2 / 2 + np.log(0.2)) / n)) / rate)
-        assert found[b] == pytest.approx(max(slacks), abs=1e-9)
 
 
 @pytest.mark.slow
@@ -111,8 +78,8 @@ def documented() -> list[list[str]]:
 
 
 @pytest.mark.more(after=1)
-@pytest.mark.slow("draws 20000 samples of three kinds, as the table has them")
-@pytest.mark.parametrize(("kind", "column"), [("held out", 4), ("excess", 2), ("blocks", 3)])
+@pytest.mark.slow("draws 20000 samples of two kinds, as the table has them")
+@pytest.mark.parametrize(("kind", "column"), [("held out", 4), ("blocks", 3)])
 def test_documented_failures_are_counted_again(kind, column):
     simulate, cases, _ = CERTIFICATES[kind]
     found = simulate(list(cases)[column], epsilon=EPSILON, n_draws=20_000, random_state=0)
