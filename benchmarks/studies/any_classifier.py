@@ -94,24 +94,19 @@ def conformal_level(classifier, X: np.ndarray, y: np.ndarray) -> float:
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Means over the seeds, and at how many of them the error is above what is certified."""
-    body = []
-    for (dataset, classifier), part in rows.groupby(["dataset", "classifier"], sort=False):
+    """Means over the seeds: errors, what is certified, and how often less; what sets miss, and how many labels."""
+
+    def cell(part: pd.DataFrame) -> str:
         mean = part.mean(numeric_only=True)
-        body.append(
-            [
-                f"{dataset}, {mean.classes:.0f}",
-                str(classifier),
-                f"{mean.rows:.0f}",
-                f"{mean.error:.1f}",
-                f"{mean.certified:.1f}",
-                f"{(part.error > part.certified).sum()} of {len(part)}",
-                f"{mean.missed:.1f}",
-                f"{mean.labels:.2f}",
-            ]
-        )
-    header = ["data, classes", "classifier", "rows", "errs", "certified", "above", "sets miss", "labels in a set"]
-    return frame.markdown(header, body)
+        above = (part.error > part.certified).sum()
+        return f"{mean.error:.1f}/{mean.certified:.1f}/{above}, {mean.missed:.1f}/{mean.labels:.2f}"
+
+    def body():
+        for dataset, of in rows.groupby("dataset", sort=False):
+            cells = [cell(part) for _, part in of.groupby("classifier", sort=False)]
+            yield [f"{dataset}, {of.classes.iloc[0]:.0f}", f"{of.rows.iloc[0]:.0f}", *cells]
+
+    return frame.markdown(["data, classes", "rows", *rows["classifier"].unique()], body())
 
 
 def settings(asked) -> Iterator[dict]:

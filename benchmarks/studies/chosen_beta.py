@@ -135,17 +135,20 @@ def interval(values) -> str:
 
 def tables(results: pd.DataFrame) -> str:
     """Mean test errors in percent, and of "bound" less "validated" the mean and the half-width of its 95 % interval."""
+    counts = sorted(results["D"].unique())
 
     def body() -> Iterator[Sequence[str]]:
-        for name in frame.DATASETS:
-            for D, of in results[results["dataset"] == name].groupby("D"):
-                paired = 100 * (of["bound"] - of["validated"])
-                errors = [f"{100 * of[choice].mean():.2f}" for choice in CHOICES]
-                betas = [f"{of[f'{choice}_beta'].median():.2g}" for choice in CHOICES[1:]]
-                yield [name, str(D), *errors, interval(paired), *betas, str(len(of))]
+        for name in (name for name in frame.DATASETS if (results["dataset"] == name).any()):
+            at = [results[(results["dataset"] == name) & (results["D"] == D)] for D in counts]
+            cells = []
+            for of in at:
+                cells.append("/".join(f"{100 * of[choice].mean():.2f}" for choice in CHOICES))
+                cells.append(interval(100 * (of["bound"] - of["validated"])))
+            betas = "/".join(f"{of['validated_beta'].median():.2g}" for of in at)
+            yield [name, *cells, f"{at[0]['bound_beta'].median():.2g}", betas]
 
-    errors = ["RFF, β = 0", "β by the bound", "β validated", "difference"]
-    return frame.markdown(["data", "D", *errors, "median β by the bound", "validated", "splits"], body())
+    columns = [heading for D in counts for heading in (f"D = {D}", "difference")]
+    return frame.markdown(["data", *columns, "β by the bound", "validated"], body())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Boosting next to the paper's learned landmarks, on random splits.
 
-    python -m benchmarks.studies.learners                                      # the table of docs/learners.md
+    python -m benchmarks.studies.learners                                      # the table of docs/how-to
     python -m benchmarks.studies.learners --datasets breast --output rows.csv  # computes what it lacks, then the table
 
 A split, and gamma on it, are those of the bundled reruns: so are the rows of PB landmarks at 1, 5 and 10 %. `--output`
@@ -31,12 +31,7 @@ from rff_engine.landmarks import landmark_count
 
 SHIPPED = frame.DATA / "learners.csv"
 SHARES = (0.01, 0.02, 0.05, 0.10)
-METHODS = {
-    "pb_landmarks": "PB landmarks",
-    "landmarks": "boosted landmarks",
-    "landmarks_svm": "boosted landmarks, SVM",
-    "cosines": "boosted cosines",
-}
+METHODS = ("pb_landmarks", "landmarks", "landmarks_svm", "cosines")
 KEYS = ["dataset", "repeat", "method", "share", "D", "K", "beta"]
 COLUMNS = [*KEYS, "gamma", "C", "valid_error", "test_error", "seconds"]
 _REPEATS = dict.fromkeys(DATASETS, 10) | {"farm": 5, "adult": 5}  # as many as the bundled reruns have
@@ -141,18 +136,18 @@ def gamma_of(name: str, repeat: int) -> float:
 def tables(rows: pd.DataFrame) -> str:
     """Mean test errors in percent over the splits that all methods have, by share, and where PB landmarks err least.
 
-    The last column is the largest of their standard errors.
+    A cell has those of `METHODS` and the largest of their standard errors.
     """
     rows, won, body = rows[rows["method"].isin(METHODS)], {}, []
     for name in (name for name in DATASETS if (rows["dataset"] == name).any()):
+        cells = []
         for share, errors in mean_errors(rows, name):
-            means = [f"{100 * mean:.2f}" for mean in errors.mean()]
-            cells = [f"**{mean}**" if mean == min(means, key=float) else mean for mean in means]
-            spread = f"{100 * errors.sem().max():.2f}" if len(errors) > 1 else "–"
-            body.append([name, str(len(errors)), f"{share:.0%}", *cells, spread])
+            spread = f" ± {100 * errors.sem().max():.2f}" if len(errors) > 1 else ""
+            cells.append("/".join(f"{100 * mean:.2f}" for mean in errors.mean()) + spread)
             if errors.mean().idxmin() == "pb_landmarks":
                 won.setdefault(name, []).append(f"{share:.0%}")
-    table = frame.markdown(["data", "splits", "landmarks", *METHODS.values(), "standard error"], body)
+        body.append([name, str(len(errors)), *cells])
+    table = frame.markdown(["data", "splits", *(f"{share:.0%}" for share in SHARES)], body)
     where = " and ".join(f"{name} at {', '.join(shares)}" for name, shares in won.items())
     return f"{table}\n\nPB landmarks err least on {where or 'none'}."
 

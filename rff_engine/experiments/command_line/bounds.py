@@ -36,7 +36,7 @@ def _coverage_of_certificates(options: Namespace) -> int:
     print("| bound | of | failures | limit | independent | repeated |\n|---|---|---|---|---|---|")
     for kind, name, failures, on_noise in rows:
         limit = max(bound.largest_rate(0.05 / pairs) for bound in failures)
-        counts = " ".join(str(bound.failures) for bound in failures)
+        counts = "/".join(str(bound.failures) for bound in failures)
         print(f"| {name} | {kind} | {counts} | {limit:.3%} | {' | '.join(f'{bound.rate:.1%}' for bound in on_noise)} |")
     return 0
 
