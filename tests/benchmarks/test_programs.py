@@ -36,7 +36,7 @@ DEAD = ["--server", "http://127.0.0.1:9", "--sessions", "1", "--minutes", "0.001
 #: Arguments of each program at its smallest size, and what it prints.
 CHEAP = {
     "engine": (["formulas", "--quick", *FEW], r"\| Losses, adult \| n = 500, d = 108, N = 200 \| .*× \| \d+ MB \|"),
-    "studies.certificates": ([*ONE_SPLIT, "--methods", "rff", "--D", "5"], r"\| breast \| RFF \| \d+\.\d / "),
+    "studies.certificates": ([*ONE_SPLIT, "--methods", "rff", "--D", "5"], r"\| breast \| RFF \| \d+\.\d/"),
     "studies.pair_bounds": (["--datasets", "breast"], r"\| breast \| 426 \| 0\.4"),
     "studies.stopped_solver": (["--datasets", "breast", "--share", "0.01"], r"breast, .* LinearSVC .* exact \d+\.\d\d"),
     "load": (DEAD, r"error, 2 times: kernel: no reply"),
@@ -44,11 +44,14 @@ CHEAP = {
 LONG = {
     "engine": (["features", "--data", "breast", "--features", "20", "--repeats", "1"], r"\| RBFSampler \| .* \|"),
     "defaults": (["--sets", "wine", "--D", "20"], r"\| wine \| \d\d\.\d \|"),
-    "studies.any_classifier": (["--sets", "wine", "--seeds", "1"], r"\| wine, 3 \| boosted trees \|"),
-    "studies.chosen_beta": ([*ONE_SPLIT, "--D", "5"], r"\| breast \| 5 \| .* \| 1 \|"),
+    "studies.any_classifier": (
+        ["--sets", "wine", "--seeds", "1"],
+        r"\| wine, 3 \| 59 \|( \d+\.\d/\d+\.\d/\d, \d+\.\d/\d\.\d+ \|){5}",
+    ),
+    "studies.chosen_beta": ([*ONE_SPLIT, "--D", "5"], r"\| breast \| \d+\.\d+/\d+\.\d+/\d+\.\d+ \| [+-]"),
     "studies.learners": (
         ["--datasets", "breast", "--repeats", "1", "--output", "rows.csv"],
-        r"\| breast \| 1 \| 10% \|",
+        r"\| breast \| 1 \| (\d+\.\d+/){3}",
     ),
     "studies.seven_sets": (ONE_SPLIT, r"\| breast \| 500 \|"),
     "load": (["--sessions", "2", "--minutes", "0.1", "--warm-up", "1", "--pages", "kernel"], r"\| all \| [1-9]"),
@@ -164,20 +167,6 @@ def test_shipped_rows_of_breast_come_out_again(study, settings):
     assert (both["test_error_again"] - both["test_error"]).abs().mean() < 0.02
     for bound in {"risk_bound", "blocks", *seven_sets.TESTS} & set(both):
         np.testing.assert_allclose(both[f"{bound}_again"], both[bound], atol=0.02)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dataset", ["wine", "digits"])
-def test_documented_certificates_are_reached_again(dataset):
-    """Few rows, of which rounding may turn one or two."""
-    asked = {"dataset": dataset, "classifier": "naive Bayes"}
-    rows = [asked | row for seed in range(any_classifier.SEEDS) for row in any_classifier.rows_of(**asked, seed=seed)]
-    line = any_classifier.table(pd.DataFrame(rows)).splitlines()[2]
-    page = any_classifier.PAGE.read_text(encoding="utf-8").split(any_classifier.MARKS[0])[1].splitlines()
-    (written,) = [one.split(" | ") for one in page if one.startswith(f"| {dataset}, ")]
-    cells = line.split(" | ")[-1], written[page[1].split(" | ").index("naive Bayes")]
-    numbers = [[float(number) for number in re.findall(r"[0-9.]+", one)] for one in cells]
-    assert numbers[0] == pytest.approx(numbers[1], abs=1.0)
 
 
 @pytest.mark.slow
