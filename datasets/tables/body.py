@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile, islice, pairwise
 from math import isfinite
@@ -83,7 +83,7 @@ def split(text: str, separator: str, limits: Limits, quotes: bool = True, strict
             rows.append((number, cells))
 
 
-def _reader(lines, separator: str, quotes: bool, strict: bool) -> Iterator[list[str]]:
+def _reader(lines, separator: str, quotes: bool, strict: bool):
     if separator == "\t+":
         lines = (_TABS.sub("\t", line.strip("\n\t")) for line in lines)
     elif separator == " ":

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -117,7 +118,7 @@ def day(text: str, order: str = "month first") -> float | None:
     match = next((match for pattern in _DATES if (match := pattern.fullmatch(text))), None)
     if match is None:
         return None
-    parts = {"day": None, "month": None, "quarter": None} | match.groupdict()
+    parts: dict[str, Any] = {"day": None, "month": None, "quarter": None} | match.groupdict()
     if "a" in parts:
         if parts["mark"] == ".":
             order = "day first"
@@ -247,13 +248,13 @@ def _ways(name: str, cells: Cells, kind: str | None) -> _Ways:
         strays = [text for text in texts if not any(map(str.isdigit, text))]
         rest = [text for text in texts if any(map(str.isdigit, text))]
         times = cells.times()
-        few = len(strays) <= _MOST_STRAYS and sum(map(times.get, strays)) <= _SHARE_OF_STRAYS * sum(times.values())
-        ways = (few and rest and (_number_ways(rest) or _date_ways(rest))) or _Ways("text")
-        return replace(ways, strays=tuple(strays)) if ways.kind != "text" else ways
-    if ways is None and kind:
-        ways = _most(texts, kind)
-        if ways is None:
-            raise UploadError(f"No value of {quoted(name)} is a {kind}.")
+        n_strays = sum(times[text] for text in strays)
+        few = len(strays) <= _MOST_STRAYS and n_strays <= _SHARE_OF_STRAYS * sum(times.values())
+        of_rest = _number_ways(rest) or _date_ways(rest) if few and rest else None
+        return _Ways("text") if of_rest is None else replace(of_rest, strays=tuple(strays))
+    ways = ways or _most(texts, kind or "text")
+    if ways is None:
+        raise UploadError(f"No value of {quoted(name)} is a {kind}.")
     return ways
 
 
@@ -343,10 +344,16 @@ def columns_of(
         None if isinstance(one, Column) else _ways(name, one, kind)
         for one, name, kind in zip(own, names, kinds, strict=True)
     ]
-    table = _OfAll([(way, one.shown) for way, one in zip(ways, own, strict=True) if way], separator, choices)
+    table = _OfAll(
+        [(way, one.shown) for way, one in zip(ways, own, strict=True) if way and isinstance(one, Cells)],
+        separator,
+        choices,
+    )
     columns = []
     for one, name, way, kind in zip(own, names, ways, kinds, strict=True):
-        columns.append(replace(one, name=name) if isinstance(one, Column) else table.column(name, one, way, kind))
+        columns.append(
+            replace(one, name=name) if isinstance(one, Column) else table.column(name, one, way or _Ways("empty"), kind)
+        )
     return columns, table.guesses(own)
 
 
@@ -387,7 +394,7 @@ class _OfAll:
 
     def _taken(self, key: str, likely: str, possible: Sequence[str]) -> str:
         """The answer to a question on all columns, of those that are possible in one."""
-        taken = self._choices.get(key)
+        taken = self._choices.get(key, likely)
         taken = taken if taken in possible else likely
         if len(possible) > 1:
             self._guesses.setdefault(key, Guess(key, taken, tuple(one for one in possible if one != taken)))
@@ -400,14 +407,15 @@ class _OfAll:
         possible = sorted({mark[decimal] for _, decimal in way.styles}, reverse=True)
         taken = self._taken(DECIMAL, mark[likely[1]], possible)
         style = next(one for one in (likely, *way.styles) if mark[one[1]] == taken)
-        values = dict(zip(texts, _all_numbers(texts, style, way.sign), strict=True))
+        values = dict(zip(texts, _all_numbers(texts, style, way.sign) or (), strict=True))
         if kind is None and style == PLAIN and (dates := _hidden_dates(name, texts, values)):
             note = f"{quoted(texts[0])} and the like were read as dates."
             return _noted(Column.of_numbers(name, cells.numbers(dates), "date"), note)
         made = Column.of_numbers(name, cells.numbers(values))
         if style != PLAIN or not certain or way.sign:
             example = max(texts, key=len)
-            others = {number(example, one, way.sign) for one in way.styles} - {values[example]}
+            read = (number(example, one, way.sign) for one in way.styles)
+            others = {value for value in read if value is not None} - {values[example]}
             off = f"{quoted(way.sign)} was taken off, and " if way.sign else ""
             doubt = f", though it could be {min(others):.12g}" if others and not certain else ""
             made = _noted(made, f"{off}{quoted(example)} was read as {values[example]:.12g}{doubt}.")

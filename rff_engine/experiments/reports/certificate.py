@@ -291,6 +291,7 @@ def verify(file: str, table: str, classifier: str | None = None) -> dict[str, An
 
 def _asked(data: bytes, file: str) -> dict[str, Any]:
     """The record in a page, of which the entries of `_GIVEN` have their form."""
+    record: dict[str, Any] = {}
     try:
         record = json.loads(data.decode().partition('<script type="application/json">')[2].partition("</script>")[0])
         given = {name: record[name] for name in _GIVEN if name != "blocks"} | {"blocks": record.get("blocks", 1)}

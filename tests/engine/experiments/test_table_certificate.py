@@ -126,22 +126,36 @@ def test_a_page_is_verified_with_its_table_alone(table, page, capsys):
     assert "another file" in refusal(capsys, page, "--table", again)
 
 
-@pytest.fixture(scope="module")
-def made(table):
-    """A page of each arm and scheme, with its table."""
-    rng = np.random.default_rng(0)
-    pages = {}
-    for arm, shift in (("test set", 4.0), ("posterior", 0.0)):  # of two classes; the default is certified by either
-        two = table.with_name(f"{arm}.csv")
-        X, y = rng.normal(size=(400, 2)), np.arange(400) % 2
-        pd.DataFrame(X + shift * y[:, None]).assign(target=[f"class {label}" for label in y]).to_csv(two, index=False)
-        pages[f"default, {arm}"] = two, certificate.certify_table(str(two), "target", None, 0.05, 0)
-    for blocks in (None, 1, 4):
-        record = certificate.certify_table(str(table), "target", BAYES, 0.05, 0, blocks)
-        pages[f"named, {blocks} blocks"] = table, record
-    pages["default, blocks"] = table, certificate.certify_table(str(table), "target", None, 0.05, 0, 4)
-    arms = [record["arm"] for _, record in pages.values()]
-    assert arms == ["test set", "posterior", "test set", "progressive", "progressive", "progressive"]
+def copies_of(certify):
+    """`certify_table` that fits once for the same arguments."""
+    known = {}
+
+    def certified(*given):
+        if (key := repr(given)) not in known:
+            known[key] = json.dumps(certify(*given))
+        return json.loads(known[key])
+
+    return certified
+
+
+@pytest.fixture
+def made(table, monkeypatch):
+    """The record of each arm and scheme, with its table; equal ones are computed once."""
+    monkeypatch.setattr(certificate, "certify_table", copies_of(certificate.certify_table))
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    two = table.with_name("two.csv")
+    pd.DataFrame(X).assign(target=np.where(X[:, 0] > 0.3, "class 1", "class 0")).to_csv(two, index=False)
+    asked = [(two, None, seed, None) for seed in (0, 1)]
+    asked += [(table, BAYES, 0, None), (table, BAYES, 0, 1), (table, BAYES, 0, 4), (table, None, 0, None)]
+    pages = []
+    for file, classifier, seed, blocks in [*asked, (table, None, 0, 4)]:
+        with monkeypatch.context() as patch:
+            if seed:  # the posterior certifies where the test set has little of epsilon
+                patch.setattr("rff_engine.certified_classifier.TEST_SET_SHARE", 1e-9)
+            pages.append((file, certificate.certify_table(str(file), "target", classifier, 0.05, seed, blocks)))
+    arms = [(record["arm"], len(record["terms"])) for _, record in pages]
+    blocks = ("progressive", 3)
+    assert arms == [("test set", 3), ("posterior", 8), ("test set", 2), blocks, blocks, ("test set", 2), blocks]
     return pages
 
 
@@ -196,7 +210,7 @@ def still_true(record, file) -> bool:
 def verified_forgeries(made, file, numbers=None) -> tuple[int, list]:
     """How many forgeries were tried, and those that were verified though something in them is false."""
     tried, verified = 0, []
-    for table, record in made.values():
+    for table, record in made:
         every = list(forgeries(record))
         for number in range(len(every)) if numbers is None else numbers.integers(len(every), size=20):
             file.write_text(page_of(every[number]), encoding="utf-8", errors="surrogatepass")
@@ -208,22 +222,9 @@ def verified_forgeries(made, file, numbers=None) -> tuple[int, list]:
 
 
 @pytest.mark.second("fits a classifier for each of some forgeries")
-def test_no_field_of_any_record_can_be_forged(made, tmp_path, monkeypatch):
-    monkeypatch.setattr(certificate, "certify_table", copies_of(certificate.certify_table))
+def test_no_field_of_any_record_can_be_forged(made, tmp_path):
     tried, verified = verified_forgeries(made, tmp_path / "forged.html", np.random.default_rng(0))
     assert tried == 20 * len(made) and verified == []
-
-
-def copies_of(certify):
-    """`certify_table` that fits once for the same arguments."""
-    known = {}
-
-    def certified(*given):
-        if (key := repr(given)) not in known:
-            known[key] = json.dumps(certify(*given))
-        return json.loads(known[key])
-
-    return certified
 
 
 @pytest.mark.slow
