@@ -24,7 +24,6 @@ from pages.components.results.your_data import (
     live_landmarks,
     remembered,
     sweep_steps,
-    sweep_turn,
 )
 from pages.components.server import queues
 from pages.components.sharing.recipes import your_data as recipe
@@ -236,7 +235,8 @@ def show_sweep(values, chosen):
         if not st.button("Run", type="primary", icon=":material/play_arrow:"):
             return pd.DataFrame, None
         bar, rows = st.progress(0.0, "Starting"), []
-        with layout.show_errors(), queues.release_slot(), sweep_turn(lambda text: bar.progress(0.0, text)):
+        queues.release_slot()
+        with layout.show_errors(), queues.sweep_turn(lambda text: bar.progress(0.0, text)):
             for step in sweep_steps(chosen.binary, values.seed):
                 rows += step.rows
                 bar.progress(min(step.done / step.total, 1.0), step.message)

@@ -21,8 +21,6 @@ _SCRIPT = Path(__file__).with_name("deferred.js")
 _place = browser.component("place", _SCRIPT, '<div class="place"></div>', ["deferred.css"])
 #: False without a browser, in tests and in the static edition: nobody scrolls there, so all parts are shown at once.
 waits = True
-#: Seconds by which a part that nobody is near to lets the work of others go first.
-_PATIENCE = 5.0
 #: Parts that are not shown at all: the static edition leaves some out.
 left_out: frozenset[str] = frozenset()
 
@@ -59,7 +57,7 @@ def _show_when_near(key: str, run: int, part: Callable[[], object]) -> None:
             st.rerun()
         if not near:
             return
-        with queues.compute_slot(_PATIENCE if near < 0 else 0.0), layout.show_errors():
+        with queues.compute_slot(), layout.show_errors():
             part()
 
 

@@ -18,7 +18,6 @@ from streamlit.testing.v1 import AppTest
 from datasets.tables.table import Table, UploadError
 from pages.components import sharing, upload
 from pages.components.results import your_data as results
-from pages.components.server.cache import n_bytes
 from pages.components.server.limits import LIMITS
 from pages.components.sharing.recipes import your_data as recipe
 from tests import programs
@@ -366,18 +365,15 @@ def test_a_session_keeps_few_results_for_itself():
     assert other.session_state["your table"].sample and "60 rows" not in words(other)
 
 
-@pytest.mark.parametrize("megabytes", [0, 1, 32])
-def test_results_of_a_session_are_bounded_in_bytes(monkeypatch, megabytes):
-    state, shared = {}, np.zeros(50_000)
+@pytest.mark.parametrize(("megabytes", "left"), [(0, [29]), (1, [27, 28, 29]), (32, list(range(18, 30)))])
+def test_results_of_a_session_are_bounded_in_bytes(monkeypatch, megabytes, left):
+    state = {}
     monkeypatch.setattr(results.st, "session_state", state)
     monkeypatch.setattr(results, "LIMITS", replace(LIMITS, session_megabytes=megabytes))
     for i in range(30):
-        result = results.remembered(i, lambda i=i: (shared, np.full(30_000, i)))
-        assert result[1][0] == i and results.known(i) is result
-        kept = state[RESULTS]
-        assert len(kept) == 1 or n_bytes(kept) <= 1_000_000 * megabytes
-    # 400 kB shared by all, and 240 kB each.
-    assert list(kept) == {0: [29], 1: [28, 29], 32: list(range(18, 30))}[megabytes]
+        result = results.remembered(i, lambda i=i: np.full(40_000, i))  # 320 kB
+        assert result[0] == i and results.known(i) is result
+    assert list(state[RESULTS]) == left
 
 
 def test_uploads_are_in_no_cache_of_the_server():

@@ -5,6 +5,7 @@ The shared cache is not used, because it belongs to all sessions of a server.
 
 from __future__ import annotations
 
+import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
@@ -20,9 +21,7 @@ from datasets.tables.table import Column, printable
 from pages.components import escaping
 from pages.components.results.landmarks import MAP_CELLS
 from pages.components.results.learning import OptimizedKernel, PseudoPosterior
-from pages.components.server.cache import n_bytes
-from pages.components.server.limits import LIMITS, visitor
-from pages.components.server.queues import WaitingLine
+from pages.components.server.limits import LIMITS
 from pages.components.sharing.recipes import your_data as recipe
 from rff_engine.experiments.running.run import run_repeats
 from rff_engine.experiments.toy import (
@@ -52,7 +51,7 @@ def remembered(key: Hashable, make: Callable):
         results[key] = make()
         # The newest stays, whatever its size: the page needs it again at once, and the limits on tables bound it.
         while len(results) > _MAX_RESULTS or (
-            len(results) > 1 and n_bytes(results) > 1_000_000 * LIMITS.session_megabytes
+            len(results) > 1 and len(pickle.dumps(results)) > 1_000_000 * LIMITS.session_megabytes
         ):
             results.popitem(last=False)
     results.move_to_end(key)
@@ -234,12 +233,3 @@ def sweep_steps(dataset: Dataset, seed: int) -> Iterator:
     return run_repeats(
         recipe.SWEEP, lambda s: random_split(dataset, s), splits, dataset=dataset.name, split_name="random", seed=seed
     )
-
-
-# One sweep at a time in all sessions: the cores are few, and a sweep needs one for some seconds.
-_line = WaitingLine("sweep", LIMITS.waiting_sweeps)
-
-
-def sweep_turn(report: Callable[[str], None]):
-    """Wait until no other session's sweep runs, see `WaitingLine.turn`."""
-    return _line.turn(visitor(), report)

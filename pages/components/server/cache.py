@@ -1,92 +1,53 @@
-"""One cache of results for all sessions, bounded in bytes; the least recently used result is dropped first.
+"""Results in memory: those of toy and shipped data for all sessions, those of points drawn by hand for their session.
 
-Sessions that need the same result at the same time compute it once; those that wait free their slots. Errors are not
-cached, nor is a result larger than the whole cache.
+Streamlit keeps both, within a limit of bytes, and computes a result once that several sessions need at a time.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections import deque
+import pickle
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import partial, wraps
-from types import FunctionType, ModuleType
 from typing import TypeVar
 
-import numpy as np
-import pandas as pd
-from cachetools import LRUCache, cached
-from cachetools.keys import hashkey
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.components.server.limits import LIMITS
-from pages.components.server.queues import release_slot
 
 Function = TypeVar("Function", bound=Callable)
 
 
-def n_bytes(value) -> int:
-    """Bytes in memory of a value with all that it refers to, each object counted once.
-
-    Unlike ``pympler.asizeof``: a view of an array counts its whole base, and a pandas object counts itself.
-    """
-    total, seen, left = 0, set(), [value]
-    while left:
-        one = left.pop()
-        if id(one) in seen or isinstance(one, (type, FunctionType, ModuleType)):
-            continue
-        seen.add(id(one))
-        total += sys.getsizeof(one)
-        if isinstance(one, np.ndarray):
-            left.append(one.base)  # a view keeps its base in memory
-            if one.dtype.hasobject:
-                left.extend(one.flat)
-        elif isinstance(one, dict):
-            left += [*one, *one.values()]
-        elif isinstance(one, (list, tuple, set, frozenset, deque)):
-            left += one
-        elif hasattr(one, "__dict__") and not isinstance(
-            one, (pd.DataFrame, pd.Series)
-        ):  # `getsizeof` counts their data
-            left.append(vars(one))
-    return total
+@st.cache_data(max_size=f"{LIMITS.cache_megabytes}MB", ttl="1h", show_spinner=False)
+def _of_all(key: bytes, _make: Callable[[], object]) -> object:
+    return _make()
 
 
-class _Computed(threading.Condition):
-    """Notified when a result is known; a script that waits for it leaves its slot to others."""
-
-    def wait(self, timeout: float | None = None) -> bool:
-        with release_slot():
-            return super().wait(timeout)
-
-
-_results = LRUCache(1_000_000 * LIMITS.cache_megabytes, getsizeof=n_bytes)
-_computed = _Computed()
+@st.cache_data(max_size=f"{LIMITS.session_megabytes}MB", scope="session", show_spinner=False)
+def _of_session(key: bytes, _make: Callable[[], object]) -> object:
+    return _make()
 
 
 def shared_cache(function: Function) -> Function:
-    """Cache what a function returns for its arguments, which must be hashable; its arrays become read-only."""
-    key = partial(hashkey, function.__module__, function.__qualname__)
+    """Cache what a function returns for its arguments, frozen descriptions; each caller gets a copy of its own."""
+    name = f"{function.__module__}.{function.__qualname__}"
 
     @wraps(function)
-    def made(*arguments, **named):
-        return _read_only(function(*arguments, **named))
+    def known(*arguments, **named):
+        keep = _of_session if _drawn_by_hand((*arguments, *named.values())) else _of_all
+        if keep is _of_session and get_script_run_ctx(suppress_warning=True) is None:
+            return function(*arguments, **named)
+        # Streamlit's own key of a description leaves out the types of descriptions inside it.
+        return keep(pickle.dumps((name, arguments, named)), partial(function, *arguments, **named))
 
-    return cached(_results, key, condition=_computed)(made)
+    return known
 
 
-def _read_only(value):
-    """Make all arrays inside a result read-only: sessions share them."""
-    if isinstance(value, np.ndarray):
-        value.setflags(write=False)
-    elif is_dataclass(value):
-        for field in fields(value):
-            _read_only(getattr(value, field.name))
-    elif isinstance(value, dict):
-        for part in value.values():
-            _read_only(part)
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            _read_only(part)
-    return value
+def _drawn_by_hand(value) -> bool:
+    """Whether a description has points that its reader has drawn, see `ToyData`."""
+    if is_dataclass(value):
+        return bool(getattr(value, "points", "")) or any(
+            _drawn_by_hand(getattr(value, one.name)) for one in fields(value)
+        )
+    return isinstance(value, tuple) and any(map(_drawn_by_hand, value))

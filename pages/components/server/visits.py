@@ -8,69 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import threading
-import time
-from collections.abc import Callable
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 _COOKIE = "_streamlit_xsrf"
-# A page that is reloaded, or a phone that is put away, is disconnected for a moment.
-_SECONDS_OF_GRACE = 30.0
-
-
-class Visitors:
-    """The visitors that this server has seen, with their sessions.
-
-    Parameters
-    ----------
-    connected : callable
-        Whether a session, by its id, has a connection.
-    clock : callable, optional
-        Seconds that only grow.
-    """
-
-    def __init__(self, connected: Callable[[str], bool], clock: Callable[[], float] = time.monotonic):
-        self._connected, self._clock = connected, clock
-        self._lock = threading.Lock()
-        self._seen: dict[str, dict[str, float]] = {}  # visitor -> session -> when it was last connected
-
-    def __len__(self) -> int:
-        return len(self._seen)
-
-    def record(self, visitor: str, session: str) -> None:
-        """Record that a session of a visitor is connected."""
-        with self._lock:
-            for other in list(self._seen):
-                self._update(other)
-            self._seen.setdefault(visitor, {})[session] = self._clock()
-
-    def is_present(self, visitor: str) -> bool:
-        """Whether a visitor has a page open, or had one a moment ago."""
-        with self._lock:
-            self._update(visitor)
-            return visitor in self._seen
-
-    def _update(self, visitor: str) -> None:
-        """Drop the sessions of a visitor that have ended."""
-        now = self._clock()
-        sessions = self._seen.get(visitor, {})
-        for session, last in list(sessions.items()):
-            if self._connected(session):
-                sessions[session] = now
-            elif now - last > _SECONDS_OF_GRACE:
-                del sessions[session]
-        if not sessions:
-            self._seen.pop(visitor, None)
-
-
-def _connected(session: str) -> bool:
-    return runtime.exists() and bool(runtime.get_instance().is_active_session(session))
-
-
-_visitors = Visitors(_connected)
+_sessions: dict[str, str] = {}
+"""The visitor of each session that was connected when a visitor last came"""
 
 
 def current_visitor() -> str:
@@ -78,13 +23,19 @@ def current_visitor() -> str:
     if "browser" not in st.session_state:
         st.session_state["browser"] = visitor_of_cookie(st.context.cookies.get(_COOKIE)) or secrets.token_hex(16)
     if (context := get_script_run_ctx()) is not None:  # None where Python runs app.py without a server
-        _visitors.record(st.session_state["browser"], context.session_id)
+        for gone in [one for one in list(_sessions) if not _connected(one)]:
+            _sessions.pop(gone, None)
+        _sessions[context.session_id] = st.session_state["browser"]
     return st.session_state["browser"]
 
 
 def is_present(visitor: str) -> bool:
-    """Whether a visitor has a page open, or had one a moment ago."""
-    return _visitors.is_present(visitor)
+    """Whether a visitor has a page open."""
+    return any(of == visitor and _connected(session) for session, of in list(_sessions.items()))
+
+
+def _connected(session: str) -> bool:
+    return runtime.exists() and bool(runtime.get_instance().is_active_session(session))
 
 
 def has_cookie() -> bool:

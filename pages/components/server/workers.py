@@ -1,9 +1,7 @@
 """Processes that compute what takes long: a second core works, and scripts of light pages need not wait for heavy ones.
 
 Work is a function of the engine with its arguments; what it raises is raised here. The processes start at the first
-work and end after an idle hour. Parallel calls of one script are staggered, so that the single call of another
-script gets through. joblib's executor replaces a process that dies; the app itself then does its work.
-`joblib.Parallel` would not do: it ends all workers when one call raises.
+work and end after an idle hour, or with the app. loky replaces a process that dies; the app itself then does its work.
 """
 
 from __future__ import annotations
@@ -13,15 +11,15 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext
 from typing import TypeVar
 
-from joblib.externals.loky import get_reusable_executor
+from loky import get_reusable_executor
 from streamlit.logger import get_logger
+from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 from threadpoolctl import threadpool_limits
 
 from pages.components.server.limits import LIMITS
-from pages.components.server.queues import ComputeSlots, release_slot
+from pages.components.server.queues import release_slot
 from rff_engine.experiments.running.orphans import end_with
 
 Key = TypeVar("Key")
@@ -29,9 +27,6 @@ Result = TypeVar("Result")
 
 _log = get_logger(__name__)
 _IDLE_SECONDS = 3600
-_BETWEEN_CALLS = 0.1
-_turns = ComputeSlots(LIMITS.workers)
-_mine = threading.local()
 # Small products gain nothing from threads, and are slower with them where other processes compute too.
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
@@ -39,9 +34,9 @@ _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", 
 def compute(function: Callable[..., Result], *arguments, **keywords) -> Result:
     """What an importable function returns, computed in a worker if there are any."""
     if LIMITS.workers:
+        release_slot()
         try:
-            with release_slot(), _turns.hold(getattr(_mine, "late", 0.0)):
-                return _workers().submit(function, *arguments, **keywords).result()
+            return _workers().submit(function, *arguments, **keywords).result()
         except (BrokenProcessPool, OSError) as error:  # killed, or the system allows no further process
             _log.warning("The app computes what a worker process could not finish: %s", error)
     with threadpool_limits(1, user_api="blas"):
@@ -56,15 +51,12 @@ def _workers() -> Executor:
 
 def side_by_side(calls: Mapping[Key, Callable[[], Result]]) -> dict[Key, Future[Result]]:
     """Make calls of `compute` at the same time and wait for all; a call that raises ends no other."""
-    waiting = release_slot() if LIMITS.workers else nullcontext()  # a slot for work of its own the script keeps
-    with waiting, ThreadPoolExecutor(len(calls) if LIMITS.workers and calls else 1) as threads:
-        return {name: threads.submit(_make, k * _BETWEEN_CALLS, call) for k, (name, call) in enumerate(calls.items())}
-
-
-def _make(late: float, call: Callable[[], Result]) -> Result:
-    """Make a call whose work counts as if it had come `late` seconds later."""
-    _mine.late = late
-    return call()
+    if LIMITS.workers:  # a slot for work of its own the script keeps
+        release_slot()
+    session = get_script_run_ctx(suppress_warning=True)  # whose cached results the calls may need
+    join = None if session is None else lambda: add_script_run_ctx(threading.current_thread(), session)
+    with ThreadPoolExecutor(len(calls) if LIMITS.workers and calls else 1, initializer=join) as threads:
+        return {name: threads.submit(call) for name, call in calls.items()}
 
 
 def results(calls: Mapping[Key, Callable[[], Result]]) -> dict[Key, Result]:
