@@ -195,7 +195,7 @@ def test_a_page_works_over_tls_and_its_first_visit_takes_less_than_3_MB(secure, 
         page = context.new_page()
         sockets, finished, refused = [], [], []
         page.on("websocket", lambda one: sockets.append(one.url))
-        page.on("requestfinished", finished.append)
+        page.on("requestfinished", lambda one: finished.append(one))
         page.on("response", lambda one: refused.append(one.url) if one.status >= 400 else None)
         page.goto(f"{secure}/bounds?seed=3")
         page.wait_for_selector("h1")
