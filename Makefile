@@ -86,7 +86,7 @@ bench: .venv/dev.stamp
 # One lock for every system and every Python from 3.11 on, each package with the hashes of all its files on PyPI. After a
 # pin in requirements.txt or pyproject.toml has changed; what is not pinned there stays as it is in the lock.
 # make lock UPGRADE=--upgrade takes the newest of those as well.
-lock: | .venv/dev.stamp
+lock: | $(BIN)/uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-annotate \
 		--no-config --default-index https://pypi.org/simple --custom-compile-command "make lock" $(UPGRADE) \
 		requirements.txt --group docs --output-file requirements.lock
