@@ -346,7 +346,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         best = min(map(self.progress_.ending_at, limits), key=lambda one: float(one.bound))
         kept = best.sizes > 0
         self.estimators_: list[Any] = [one for one, counts in zip(fitted, kept[: len(fitted)], strict=True) if counts]
-        self.block_sizes_ = best.sizes[kept].astype(int)
+        self.block_sizes_: np.ndarray = best.sizes[kept].astype(int)
         self.bound_rows_ = np.sort(order[n_prior : n_prior + self.block_sizes_.sum()])
         self.n_errors_, self.test_set_bound_ = int(best.n_errors.sum()), None
         warn_of_few_rows(share_of_equal_pairs(X), len(self.bound_rows_))

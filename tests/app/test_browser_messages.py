@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 import runpy
 import urllib.request
 from itertools import cycle, islice
@@ -81,12 +80,6 @@ def test_what_visitors_share_outlasts_the_caches_of_streamlit(store):
     caching.cache_data.clear()
     caching.cache_resource.clear()
     assert runs.run_queue() is queue and rooms.rooms() is open_rooms
-
-
-def test_nothing_is_kept_in_the_caches_of_streamlit():
-    """They count results, not bytes, and any visitor's message may clear them."""
-    for path in (ROOT / "app.py", *ROOT.glob("pages/**/*.py")):
-        assert not re.search(r"cache_(data|resource)", path.read_text(encoding="utf-8")), path
 
 
 # --- a foreign client of a real server ----------------------------------------------------------------------------

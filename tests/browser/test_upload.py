@@ -108,7 +108,7 @@ def chosen(page, guess: str, answer: str) -> None:
     page.get_by_role("option", name=answer).click()
 
 
-@pytest.mark.more(after=1)
+@pytest.mark.second("uploads three files and opens a second page")
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (PHONE, "dark")])
 def test_a_reader_sees_a_sample_then_brings_tables_and_puts_a_guess_right(open_page, width, scheme):
     """Slow, because it uploads three files and opens a second page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from rff_engine.bounds import ALIGNMENT_BOUNDS, FORMS, LANDMARK_BOUNDS
 
@@ -56,7 +57,7 @@ def _certificate_failures(options: Namespace) -> Iterator[tuple[str, str, list[B
                 yield kind, failures[0].name, list(failures), list(of_noise)
 
 
-def simulate_pairs(case: str, n: int = 100, **draws) -> list[BoundFailures]:
+def simulate_pairs(case: str, n: int = 100, **draws: Any) -> list[BoundFailures]:
     """The bounds over pairs whose form the paper does not have, at beta = 3, on one of `PAIR_CASES`."""
     failures = simulate_two_gaussians(n, beta=3.0, distribution=PAIR_CASES[case], **draws)
     return [bound for bound in failures if bound.name not in LANDMARK_BOUNDS and _not_of_paper(bound)]

@@ -205,7 +205,7 @@ class _Work:
             self._in_vain = True  # another run works at the same place
         return [{column: row[column] for column in COLUMNS}] if row["method"] in self.grid.methods else []
 
-    def each(self, calls: Iterable[tuple]) -> Iterator[Any]:
+    def each(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         # In one tuple, since joblib keeps an argument of its own on one worker of Dask, and hangs if that one ends.
         return self.parallel(delayed(_call)(tuple(call)) for call in calls)
 

@@ -61,7 +61,7 @@ class Work(Protocol):
         """The row of these settings, if it has been computed, here or in another run."""
         ...
 
-    def each(self, calls: Iterable[tuple]) -> Iterator[Any]:
+    def each(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """The results of calls (function, argument, ...), in any order."""
         ...
 
@@ -142,7 +142,7 @@ class Problem:
     """Of random draws. Each has its own child seed: a method draws the same whichever other methods run. New ones go
     to the end, since the position of a purpose is part of its seed."""
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return _received, (type(self), {**self.__dict__, "kept": {}})
 
     def keep(self, name: str, of: object, make: Callable[[], _Value]) -> _Value:
