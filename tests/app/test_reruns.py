@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 from pages import paper
 from pages.components.results import reruns as rerun_results
@@ -301,7 +302,7 @@ def test_tables_of_li_show_reruns_or_say_that_there_are_none(settings, known, mo
         rows = [row | {"repeat": i, "train_error": e, "test_error": e} for i, e in enumerate((0.30, 0.33))]
     else:
         rows = []
-    rerun_results.beside_paper.clear()
+    st.cache_data.clear()
     monkeypatch.setattr(reproduction, "known_rows", lambda *_, **__: rows)
     app = opened("paper")
     for _ in range(2):  # r applies to Table 2 only
@@ -314,4 +315,4 @@ def test_tables_of_li_show_reruns_or_say_that_there_are_none(settings, known, mo
     assert f"paper <b>{printed:{'.2f' if 'r' in settings else '.3f'}}</b>" in texts[0]
     assert ("<b>0.315</b>" in texts[0]) == known
     assert any("There is no rerun" in text.value for text in app.markdown) != known
-    rerun_results.beside_paper.clear()
+    st.cache_data.clear()
