@@ -1,7 +1,7 @@
 """Who may compute now: as many scripts of pages as there are cores, and one sweep on a visitor's own data.
 
-If all scripts computed at once, a script with many calls of NumPy, each of which releases the interpreter's lock, would
-wait for all others at every call. Fragments that poll a run compute nothing.
+If all scripts computed at once, each of a script's many calls of NumPy, which release the interpreter's lock, would
+wait for all others. Fragments that poll a run compute nothing.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from contextlib import contextmanager
 
 from pages.components.server.limits import LIMITS
 
-_SECONDS_BETWEEN_REPORTS = 0.5
-
 _slots, _mine = threading.Semaphore(LIMITS.scripts), threading.local()
 _sweeps: list[object] = []
 _first = threading.Condition()
@@ -22,22 +20,19 @@ _first = threading.Condition()
 @contextmanager
 def compute_slot() -> Iterator[None]:
     """Wait for a slot and hold it; a thread that has one keeps it."""
-    if getattr(_mine, "held", False):
+    if not getattr(_mine, "held", False):
+        _slots.acquire()
+        _mine.held = True
+        try:
+            yield
+        finally:
+            release_slot()
+    else:
         yield
-        return
-    _slots.acquire()
-    _mine.held = True
-    try:
-        yield
-    finally:
-        release_slot()
 
 
 def release_slot() -> None:
-    """Free this thread's slot for good, before work that is long or mostly waits.
-
-    The script takes none to go on: it may hold a lock of a cache, for which those with a slot wait.
-    """
+    """Free this thread's slot before a wait; the script goes on without one, since it may hold a lock of a cache."""
     if getattr(_mine, "held", False):
         _mine.held = False
         _slots.release()
@@ -45,13 +40,7 @@ def release_slot() -> None:
 
 @contextmanager
 def sweep_turn(report: Callable[[str], None]) -> Iterator[None]:
-    """Wait until no other sweep is ahead; `report` gets a sentence meanwhile, and may end the wait by raising.
-
-    Raises
-    ------
-    ValueError
-        If too many wait already.
-    """
+    """Wait until no sweep is ahead; `report` gets a sentence meanwhile, and may end the wait by raising."""
     place = object()
     with _first:
         if len(_sweeps) > LIMITS.waiting_sweeps:
@@ -62,7 +51,7 @@ def sweep_turn(report: Callable[[str], None]) -> Iterator[None]:
             others = "1 sweep of another visitor is" if ahead == 1 else f"{ahead} sweeps of other visitors are"
             report(f"Waiting: {others} ahead of this one.")
             with _first:
-                _first.wait_for(lambda: _sweeps[0] is place, _SECONDS_BETWEEN_REPORTS)
+                _first.wait_for(lambda: _sweeps[0] is place, 0.5)
         yield
     finally:
         with _first:

@@ -1,17 +1,12 @@
-"""Processes that compute what takes long: a second core works, and scripts of light pages need not wait for heavy ones.
-
-Work is a function of the engine with its arguments; what it raises is raised here. The processes start at the first
-work and end after an idle hour, or with the app. loky replaces a process that dies; the app itself then does its work.
-"""
+"""Processes that compute what takes long: a second core works, and light pages need not wait for heavy ones."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
 
 from loky import get_reusable_executor
 from streamlit.logger import get_logger
@@ -22,34 +17,26 @@ from pages.components.server.limits import LIMITS
 from pages.components.server.queues import release_slot
 from rff_engine.experiments.running.orphans import end_with
 
-Key = TypeVar("Key")
-Result = TypeVar("Result")
-
 _log = get_logger(__name__)
-_IDLE_SECONDS = 3600
 # Small products gain nothing from threads, and are slower with them where other processes compute too.
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+_END_WITH_APP = {"initializer": end_with, "initargs": (os.getpid(),)}
 
 
-def compute(function: Callable[..., Result], *arguments, **keywords) -> Result:
+def compute(function: Callable, *arguments, **keywords):
     """What an importable function returns, computed in a worker if there are any."""
     if LIMITS.workers:
         release_slot()
         try:
-            return _workers().submit(function, *arguments, **keywords).result()
+            workers = get_reusable_executor(LIMITS.workers, timeout=3600, env=_ONE_THREAD, **_END_WITH_APP)
+            return workers.submit(function, *arguments, **keywords).result()
         except (BrokenProcessPool, OSError) as error:  # killed, or the system allows no further process
             _log.warning("The app computes what a worker process could not finish: %s", error)
     with threadpool_limits(1, user_api="blas"):
         return function(*arguments, **keywords)
 
 
-def _workers() -> Executor:
-    return get_reusable_executor(
-        LIMITS.workers, timeout=_IDLE_SECONDS, env=_ONE_THREAD, initializer=end_with, initargs=(os.getpid(),)
-    )
-
-
-def side_by_side(calls: Mapping[Key, Callable[[], Result]]) -> dict[Key, Future[Result]]:
+def side_by_side(calls: Mapping) -> dict[object, Future]:
     """Make calls of `compute` at the same time and wait for all; a call that raises ends no other."""
     if LIMITS.workers:  # a slot for work of its own the script keeps
         release_slot()
@@ -59,6 +46,6 @@ def side_by_side(calls: Mapping[Key, Callable[[], Result]]) -> dict[Key, Future[
         return {name: threads.submit(call) for name, call in calls.items()}
 
 
-def results(calls: Mapping[Key, Callable[[], Result]]) -> dict[Key, Result]:
+def results(calls: Mapping) -> dict:
     """What the calls return, made at the same time; raises what the first of those that fail raises."""
     return {name: future.result() for name, future in side_by_side(calls).items()}
