@@ -75,7 +75,7 @@ def test_scripts_wait_for_a_slot_which_one_that_raises_or_waits_for_a_worker_fre
     assert worked == ["second", "third"]
 
 
-def test_sweeps_take_turns_see_who_is_ahead_and_are_bounded():
+def test_sweeps_take_turns_see_who_is_ahead_and_are_bounded(monkeypatch):
     said, order, end = [], [], threading.Event()
 
     def sweep(name, report=said.append):
@@ -91,17 +91,13 @@ def test_sweeps_take_turns_see_who_is_ahead_and_are_bounded():
     with pytest.raises(ValueError, match="1 sweep is waiting, the most allowed"):
         sweep("third")
     assert order == ["first"]
+    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):  # a visitor who leaves frees his place
+        patch.setattr(queues, "LIMITS", replace(LIMITS, waiting_sweeps=2))
+        sweep("fourth", lambda text: 1 / 0)
     end.set()
     for thread in threads:
         thread.join(30)
     assert order == ["first", "second"] and not queues._sweeps
-
-
-def test_a_visitor_who_leaves_the_line_frees_his_place():
-    with queues.sweep_turn(print):
-        with pytest.raises(ZeroDivisionError), queues.sweep_turn(lambda text: 1 / 0):
-            raise AssertionError
-        assert len(queues._sweeps) == 1
 
 
 @pytest.mark.second("starts processes")
