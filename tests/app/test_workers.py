@@ -102,7 +102,9 @@ def test_sweeps_take_turns_see_who_is_ahead_and_are_bounded(monkeypatch):
 
 @pytest.mark.second("starts processes")
 def test_work_and_its_errors_come_from_another_process_if_there_are_any(one_worker, monkeypatch):
-    assert workers.compute(os.getpid) != HERE
+    found = {workers.compute(os.getpid)}
+    script(lambda: found.add(workers.compute(os.getpid))).join(30)  # the same for all threads
+    assert len(found - {HERE}) == 1 == len(found)
     with pytest.raises(ValueError, match="value is 7"):
         workers.compute(refuse, 7)
     assert workers.compute(end_any_process_but, HERE) == HERE  # the app does what a worker could not finish
