@@ -6,6 +6,7 @@ import re
 import runpy
 import sys
 from argparse import Namespace
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,9 @@ def started(name: str, arguments: list[str], monkeypatch, capsys) -> str:
     """What a program prints."""
     monkeypatch.setattr(sys, "argv", [name, *arguments])
     try:
-        runpy.run_module(f"benchmarks.{name}", run_name="__main__")
+        # In a thread of its own: a browser of another test may leave an event loop running in this one.
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(runpy.run_module, f"benchmarks.{name}", run_name="__main__").result()
     except SystemExit as end:
         assert name == "load", end.code
     return capsys.readouterr().out
