@@ -22,9 +22,9 @@ site: .venv/dev.stamp $(if $(shell command -v npm),tests/javascript/node_modules
 	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/python -m deploy.site --output $(SITE)
 
 # The documentation as a site, with the static edition in its folder `app`. A warning is a failure, and so is a link
-# within the repository that leads nowhere. `make docs RFF_APP=https://...` links to an app in place of the edition.
+# within the repository that leads nowhere.
 DOCS ?= build/docs
-docs: .venv/docs.stamp $(if $(RFF_APP),,$(DOCS)/app/index.html)
+docs: .venv/docs.stamp $(DOCS)/app/index.html
 	rm -rf docs/gallery docs/reference/generated
 	OMP_NUM_THREADS=$(THREADS) OPENBLAS_NUM_THREADS=$(THREADS) $(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs $(DOCS)
 	$(BIN)/sphinx-build -b linkcheck -D plot_gallery=0 --fail-on-warning --quiet docs $(DOCS)-links

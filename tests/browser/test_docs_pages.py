@@ -58,7 +58,7 @@ def opened(browser, site):
         page.on("pageerror", lambda error: page.complaints.append(str(error)))
         page.on("response", lambda answer: answer.status >= 400 and page.complaints.append(answer.url))
         page.goto(f"{site}/{path}")
-        for figure in page.locator(".rff-figure, .rff-live").all():
+        for figure in page.locator(".plotly-graph-div").all():
             figure.scroll_into_view_if_needed()
         wait_until(lambda: page.evaluate(PAINTED))
         return page
@@ -68,9 +68,8 @@ def opened(browser, site):
         context.close()
 
 
-PAINTED = """() => [...document.querySelectorAll('.rff-figure')].every(figure => figure.dataset.painted)
-    && [...document.querySelectorAll('.rff-live')].every(frame =>
-        frame.contentDocument?.querySelector('.live')?.view?.ink !== undefined)"""
+PAINTED = """() => [...document.querySelectorAll('.plotly-graph-div')].every(one => one.querySelector('.main-svg'))
+    && [...document.querySelectorAll('.math')].every(one => one.querySelector('mjx-container'))"""
 FINDINGS = """async () => {
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
     const answer = await axe.run(document, {resultTypes: ['violations'], runOnly: tags});
@@ -80,7 +79,7 @@ FINDINGS = """async () => {
 }"""
 # A title or a figure may be wider than its column even where the page does not scroll.
 CUT = """() => [...document.querySelectorAll('.bd-article :is(h1, h2, h3, p, .main-svg)')]
-    .filter(element => element.checkVisibility() && !element.closest('table, pre, .formula'))
+    .filter(element => element.checkVisibility() && !element.closest('table, pre, mjx-container'))
     .filter(element => element.scrollWidth > element.clientWidth + 1
         || element.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
     .map(element => element.tagName + ' ' + element.textContent.trim().slice(0, 40))"""
