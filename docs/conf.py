@@ -10,7 +10,7 @@ from sphinx.ext import autosummary
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import rff_engine  # noqa: E402
+import rff_engine
 
 
 def package_file(package: str, name: str) -> str:

@@ -11,7 +11,6 @@ import importlib.util
 import io
 import random
 import re
-import runpy
 import shlex
 from datetime import date
 from pathlib import Path
@@ -22,6 +21,7 @@ import pytest
 from benchmarks.studies import any_classifier
 from datasets.__main__ import _parser as datasets_parser
 from rff_engine.experiments.command_line.parser import parser as engine_parser
+from rff_engine.kernels import KERNELS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs" / "examples").glob("*.py")])
@@ -31,7 +31,6 @@ BLOCK = re.compile(r"(<!-- not run: .+? -->\n)?^```python\n(.*?)^```(?:\n\n```te
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 MARKED = re.compile(r"<!-- (\w+): begin, written by `(.*?)` -->\n(.*?)<!-- \1: end -->", re.DOTALL)
 PARSERS = {"rff_engine": engine_parser, "datasets": datasets_parser}
-page_tables = runpy.run_path(str(ROOT / ".ci" / "page_tables.py"))
 
 
 def blocks(name: str) -> list[tuple[str, str]]:
@@ -94,11 +93,18 @@ def test_commands_of_a_page_parse(name):
 TABLES = {(name, mark): (command, text) for name in TEXTS for mark, command, text in MARKED.findall(TEXTS[name])}
 
 
-@pytest.mark.parametrize("file", page_tables["FILES"])
-def test_tables_and_lists_are_those_of_the_records(file):
-    written = [table for (where, _), table in page_tables["TABLES"].items() if where == file]
-    text = (ROOT / file).read_text("utf-8")
-    assert all(table in text for table in written) and page_tables["renewed"](file) == text
+#: Where all kernels are listed: docstrings of estimators, and programs of the app.
+LISTS = {
+    r"^    kernel : SpectralKernel or \{(.*)\}": [f'"{name}"' for name in KERNELS],
+    r'^kernel = "Gaussian"  # or (.*)$': [f'"{named.title}"' for named in KERNELS.values()][1:],
+}
+PROGRAMS = (*(ROOT / "rff_engine").rglob("*.py"), *(ROOT / "pages/components/sharing/recipes").glob("*.py"))
+
+
+@pytest.mark.parametrize("pattern", LISTS)
+def test_every_list_of_kernels_has_all(pattern):
+    listed = [one for path in PROGRAMS for one in re.findall(pattern, path.read_text("utf-8"), re.MULTILINE)]
+    assert listed and set(listed) == {", ".join(LISTS[pattern])}
 
 
 @pytest.mark.parametrize("where", TABLES, ids="-".join)
