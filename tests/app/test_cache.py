@@ -82,6 +82,9 @@ def test_results_of_points_drawn_by_hand_stay_in_their_session(monkeypatch):
         assert not kept
     seen(settings)
     assert len(kept) == 1
+    seen(settings, settings)
+    seen(settings, learning.CandidateSettings(ToyData("".join("moons"), 20, 0.1, 0), 1.0, 10))
+    assert kept[1] == kept[2]  # equal, though made of other objects
 
 
 @pytest.mark.slow

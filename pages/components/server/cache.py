@@ -5,7 +5,6 @@ Streamlit keeps both, within a limit of bytes, and computes a result once that s
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import partial, wraps
@@ -20,12 +19,12 @@ Function = TypeVar("Function", bound=Callable)
 
 
 @st.cache_data(max_size=f"{LIMITS.cache_megabytes}MB", ttl="1h", show_spinner=False)
-def _of_all(key: bytes, _make: Callable[[], object]) -> object:
+def _of_all(key: str, _make: Callable[[], object]) -> object:
     return _make()
 
 
 @st.cache_data(max_size=f"{LIMITS.session_megabytes}MB", scope="session", show_spinner=False)
-def _of_session(key: bytes, _make: Callable[[], object]) -> object:
+def _of_session(key: str, _make: Callable[[], object]) -> object:
     return _make()
 
 
@@ -38,8 +37,9 @@ def shared_cache(function: Function) -> Function:
         keep = _of_session if _drawn_by_hand((*arguments, *named.values())) else _of_all
         if keep is _of_session and get_script_run_ctx(suppress_warning=True) is None:
             return function(*arguments, **named)
-        # Streamlit's own key of a description leaves out the types of descriptions inside it.
-        return keep(pickle.dumps((name, arguments, named)), partial(function, *arguments, **named))
+        # Streamlit's own key of a description leaves out the types of descriptions inside it, and pickled bytes differ
+        # for equal texts that are two objects.
+        return keep(repr((name, arguments, named)), partial(function, *arguments, **named))
 
     return known
 
