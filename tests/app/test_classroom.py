@@ -230,11 +230,11 @@ def test_a_store_that_cannot_be_used_costs_the_class_but_not_the_lesson(tmp_path
     monkeypatch.setattr(server_rooms, "default_store", lambda: tmp_path / "results.sqlite")
     reader = Reader("a")
     reader.act("open room")
-    assert re.fullmatch(r"\S*results.sqlite is not a store of results: .*\.", reader.card["app"]["problem"])
+    assert re.fullmatch(r"\S*results.sqlite cannot be used: file is not a database.*\.", reader.card["app"]["problem"])
     reader.act("answer", answer=0)
     assert reader.card["outcome"] == FIRST.outcome and reader.card["app"]["problem"] == ""
     student = Reader("b", room="222222")
-    assert "is not a store of results" in student.card["app"]["problem"] and student.room is None
+    assert "file is not a database" in student.card["app"]["problem"] and student.room is None
     assert student.address["room"] == "222222"  # for when the store is back
 
 

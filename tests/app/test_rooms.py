@@ -328,7 +328,7 @@ def test_rooms_and_results_share_a_database(url):
 
 def test_a_database_that_cannot_be_used_is_named_in_one_sentence(tmp_path):
     (tmp_path / "results.sqlite").write_text("no database " * 100)
-    with pytest.raises(StoreError, match=r"^.*results.sqlite is not a store of results: .*\.$"):
+    with pytest.raises(StoreError, match=r"^.*results.sqlite cannot be used: file is not a database.*\.$"):
         Rooms(tmp_path / "results.sqlite")
 
 

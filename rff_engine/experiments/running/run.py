@@ -10,12 +10,13 @@ has computed a row in vain goes on at another place.
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import closing, contextmanager, suppress
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -24,33 +25,14 @@ from threadpoolctl import ThreadpoolController
 
 from ..._blocks import threads_kept
 from ..._validation import check_count
-from ..studies.baseline import with_notes
-from ..studies.feature_comparison import feature_comparison_rows
-from ..studies.feature_sweep import feature_sweep_rows
-from ..studies.kernel_approximation import kernel_approximation_rows
-from ..studies.landmark_study import landmark_study_rows
-from ..studies.letarte_problem import LetarteProblem
-from ..studies.li_problem import LiProblem
-from ..studies.problem import COLUMNS, LetarteSplit, LiSplit, Problem, Report, Row
-from ..studies.protocols import (
-    FeatureComparison,
-    FeatureSweep,
-    KernelApproximation,
-    LandmarkStudy,
-    LiProtocol,
-    Protocol,
-    RunSpec,
-    check_protocol,
-    split_source,
-)
+from ..studies.problem import COLUMNS, Problem, Row
+from ..studies.problems import STUDIES, problem_of
+from ..studies.protocols import Protocol, RunSpec, split_source
+from .orphans import end_with
 from .store import Store, StoreError, row_key
 
-_STUDIES: dict[type, Callable[..., Iterator[Report]]] = {
-    FeatureSweep: feature_sweep_rows,
-    LandmarkStudy: landmark_study_rows,
-    KernelApproximation: kernel_approximation_rows,
-    FeatureComparison: feature_comparison_rows,
-}
+__all__ = ["Step", "one_thread", "problem_of", "run", "run_repeats", "run_stored"]
+
 # How often a run begins again after a worker has ended in the middle of a call.
 _MAX_TRIES = 5
 # A run waits this long for a database that restarts; a page, which only looks, does not.
@@ -70,63 +52,17 @@ class Step:
     """New rows, each with the keys `COLUMNS`; what does not apply is None"""
 
 
-def problem_of(
-    protocol: Protocol,
-    split: LetarteSplit | LiSplit,
-    *,
-    dataset: str,
-    split_name: str = "published",
-    repeat: int = 0,
-    seed: int = 0,
-    run_id: str | None = None,
-) -> LetarteProblem | LiProblem:
-    """Make the problem that a protocol poses on a split.
-
-    Parameters
-    ----------
-    split : object
-        With X_train, X_valid, X_test, arrays or CSR matrices of shapes (n, d), and y_train, y_valid, y_test of
-        shapes (n,); two classes of any labels. For Li et al. (2019) without a validation part, and with `task`,
-        "regression" or "classification".
-    dataset, split_name, run_id : str
-        Fields of the rows; `run_id` defaults to the name of the protocol with the other two, `repeat` and `seed`.
-    repeat : int
-        Field of the rows.
-    seed : int
-        Of all random draws.
-
-    Raises
-    ------
-    ValueError
-        If the protocol is of no known kind, the split does not fit it, or a number is out of range.
-    """
-    check_protocol(protocol)
-    check_count(repeat, "repeat", low=0)
-    check_count(seed, "seed", low=0)
-    run_id = run_id or f"{protocol.name}-{dataset}-{split_name}-{repeat}-{seed}"
-    labels = {"run": run_id, "dataset": dataset, "split": split_name, "repeat": repeat}
-    kind = LiProblem if isinstance(protocol, LiProtocol) else LetarteProblem
-    problem = kind.of(cast(Any, split), labels, seed, protocol.scaling, protocol.max_train)
-    problem = replace(problem, data=problem.digest(cast(Any, split)))
-    return problem if isinstance(problem, LiProblem) else with_notes(problem, cast(Any, protocol))
-
-
 def run(
     problem: Problem, grid: Protocol, store: Store | None = None, *, jobs: int | None = None
 ) -> Generator[Step, None, None]:
     """Compute the rows of a problem that a store lacks, and keep them there.
-
-    A feature sweep or landmark study (Letarte et al. 2019, Section 6) begins with the RBF SVM, whose gamma is that of
-    the prior; the linear SVMs of every other method follow, one row each, with C chosen on the validation part.
-    Nothing is refitted on training and validation rows together. A kernel approximation or feature comparison (Li et
-    al. 2019) computes each method on its own.
 
     Parameters
     ----------
     problem : Problem
         See `problem_of`.
     grid : Protocol
-        The protocol that the problem was made for.
+        The protocol that the problem was made for; the studies say how a row is computed.
     store : Store, optional
         ``None`` keeps nothing: all rows are computed.
     jobs : int, optional
@@ -138,11 +74,8 @@ def run(
     generator of Step
         Errors in its rows are fractions, `share` too; `rho` is divided by N; `seconds` is the time of the row's own
         features and linear SVMs (of the whole grid for "svm"), and `note` says where fewer training rows were used.
-        The protocols of Li et al. define errors and D themselves.
-        On one processor the rows do not depend on the order and the number of processes (`seconds` aside). On
-        another, those of a feature sweep or landmark study are the same to the last bit; those of a kernel
-        approximation or feature comparison are within the relative tolerance `feature_methods.tolerance` of their
-        method, since rounding changes where a descent that is not convex ends.
+        Rows do not depend on the order and the number of processes (`seconds` aside). On another processor those of
+        Letarte et al. (2019) are the same to the last bit, others within `feature_methods.tolerance`.
 
     Raises
     ------
@@ -158,7 +91,7 @@ def run(
 
 
 def _steps(work: _Work) -> Generator[Step, None, None]:
-    settings, study = work.grid.settings(), _STUDIES[type(work.grid)]
+    settings, study = work.grid.settings(), STUDIES[type(work.grid)]
     for tries in range(_MAX_TRIES):
         lacking = [row for row in settings if work.known(row) is None]
         if not lacking:
@@ -207,7 +140,7 @@ class _Work:
 
     def each(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         # In one tuple, since joblib keeps an argument of its own on one worker of Dask, and hangs if that one ends.
-        return self.parallel(delayed(_call)(tuple(call)) for call in calls)
+        return self.parallel(delayed(_call)(tuple(call), os.getpid()) for call in calls)
 
     def in_turn(self, items: Iterable[_T]) -> Iterator[_T]:
         left = list(items)
@@ -215,8 +148,10 @@ class _Work:
             yield left.pop(random.randrange(len(left)) if self._in_vain else 0)
 
 
-def _call(call: tuple) -> Any:
+def _call(call: tuple, starter: int) -> Any:
     function, *arguments = call
+    if os.getppid() == starter:
+        end_with(starter)
     with one_thread():
         return function(*arguments)
 
@@ -253,26 +188,9 @@ def run_repeats(
 ) -> Generator[Step, None, None]:
     """Run a protocol on one split after another with consecutive seeds, without a store.
 
-    Parameters
-    ----------
-    split_of : callable
-        Function from the seed of a repeat to its split, see `problem_of`.
-    dataset, split_name : str
-        Fields of the rows, as is the number of the repeat.
-    seed : int
-        Of the first repeat.
-    jobs : int, optional
-        See `run`.
-
-    Returns
-    -------
-    generator of Step
-        `done` counts repeats, `total` is their number.
-
-    Raises
-    ------
-    ValueError
-        As `run` and `problem_of` do, at once for the first split.
+    `split_of` maps the seed of a repeat to its split; the data set, the kind of split and the number of the repeat are
+    fields of the rows, and `done` of a step counts repeats. Raises as `run` and `problem_of` do, at once for the first
+    split.
     """
     spec = RunSpec(protocol, dataset, split_name, repeats, seed)
     first = _problem_of_repeat(spec, split_of, 0)
@@ -284,22 +202,8 @@ def run_stored(
 ) -> Generator[Step, None, None]:
     """Compute the rows of all repeats of a run that a store lacks, see `run`.
 
-    Parameters
-    ----------
-    split_of : callable, optional
-        Function from the seed of a repeat to its split; by default those of the run's data set.
-
-    Returns
-    -------
-    generator of Step
-        `done` counts repeats, `total` is their number. Rows that were known are not among its rows.
-
-    Raises
-    ------
-    ValueError
-        As `run` and `problem_of` do, or if the data set is not here.
-    StoreError
-        If the store cannot be read or written. Rows known by then are kept.
+    `split_of` maps the seed of a repeat to its split; by default it is that of the data set. `done` of a step counts
+    repeats. Raises as `run` and `problem_of` do, and a ValueError if the data set is not here.
     """
     splits = split_source(spec.dataset, spec.split, spec.protocol) if split_of is None else split_of
     patient = copy(store)  # with the same connections
@@ -307,7 +211,7 @@ def run_stored(
     return _repeats(spec, lambda r: _problem_of_repeat(spec, splits, r), patient, jobs)
 
 
-def _problem_of_repeat(spec: RunSpec, split_of: Callable[[int], Any], r: int) -> LetarteProblem | LiProblem:
+def _problem_of_repeat(spec: RunSpec, split_of: Callable[[int], Any], r: int) -> Problem:
     named = {"dataset": spec.dataset, "split_name": spec.split, "run_id": spec.run_id}
     return problem_of(spec.protocol, split_of(spec.seed + r), repeat=r, seed=spec.seed + r, **named)
 

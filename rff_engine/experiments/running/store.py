@@ -13,12 +13,12 @@ import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import platformdirs
@@ -34,15 +34,8 @@ _BATCH_SIZE = 500  # values in one statement: the limit of SQLite was 999 for a 
 _BUSY_SECONDS = 30
 _MAX_TRIES = 10  # of a transaction that the database aborts in favour of another
 _MAX_SECONDS_BETWEEN_TRIES = 0.5
-# Error codes: SQLSTATE, or the primary error code of SQLite.
-_VICTIM = {"40001", "40P01"}  # serialization failure, deadlock
-_CREATED_MEANWHILE = {"23505", "42P07", "42710"}  # two processes create the same table
-_STOPPING_OR_STARTING = {"57P01", "57P02", "57P03"}  # shut down, crashed, not yet ready
-_CONNECTION_EXCEPTION = "08"  # class of codes
-_FULL_OR_BROKEN = {"53100", "58030", sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
-_NOT_A_DATABASE = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
-_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-_PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "psycopg[binary]"}
+# SQLSTATE of what is done again: serialization failure, deadlock, and tables that another process creates.
+_AGAIN = {"40001", "40P01", "23505", "42P07", "42710"}
 _T = TypeVar("_T")
 
 _tables = sa.MetaData()
@@ -102,7 +95,7 @@ class Database:
         with self._translate_errors():
             self._engine = self._connect()
             if not self._read_only:
-                self._retry(self.tables.create_all, _VICTIM | _CREATED_MEANWHILE, patience=0, writes=True)
+                self._retry(self.tables.create_all, patience=0, writes=True)
 
     @property
     def url(self) -> str:
@@ -126,7 +119,7 @@ class Database:
     def read(self, work: Callable[[sa.Connection], _T]) -> _T:
         """Value of `work(connection)`, which only reads; otherwise as `write`."""
         with self._translate_errors():
-            return self._retry(work, _VICTIM, self.patience, writes=False)
+            return self._retry(work, self.patience, writes=False)
 
     def write(self, work: Callable[[sa.Connection], _T]) -> _T:
         """Value of `work(connection)`, called in one transaction; database errors become a StoreError.
@@ -135,9 +128,9 @@ class Database:
         if the connection is lost. The lost transaction may have been committed.
         """
         with self._translate_errors():
-            return self._retry(work, _VICTIM, self.patience, writes=True)
+            return self._retry(work, self.patience, writes=True)
 
-    def _retry(self, work: Callable[[sa.Connection], _T], codes: set[str], patience: float, writes: bool) -> _T:
+    def _retry(self, work: Callable[[sa.Connection], _T], patience: float, writes: bool) -> _T:
         lost_since = None
         for tried in count(1):
             try:
@@ -149,7 +142,7 @@ class Database:
                     lost_since = lost_since or time.monotonic()
                     if time.monotonic() >= lost_since + patience:
                         raise
-                elif tried >= _MAX_TRIES or _error_code(first) not in codes:
+                elif tried >= _MAX_TRIES or getattr(first.orig, "sqlstate", None) not in _AGAIN:
                     raise
             time.sleep(random.uniform(0, _MAX_SECONDS_BETWEEN_TRIES))
         raise AssertionError  # the loop does not end
@@ -183,34 +176,10 @@ class Database:
         """Turn database errors into a StoreError of one sentence."""
         try:
             yield
-        except exc.DBAPIError as error:
-            first = _first_error(error)
-            raise StoreError(self._sentence(_error_code(first), " ".join(str(first.orig).split()))) from None
         except exc.SQLAlchemyError as error:
-            raise StoreError(f"{self.name} cannot be used: {' '.join(str(error).split())}.") from None
-
-    def _sentence(self, code: str | int | None, said: str) -> str:
-        """One sentence for an error code, with the database's own words where they help."""
-        if code in _FULL_OR_BROKEN:
-            return f"{self.name} cannot be written, its disk is full or broken ({said}); rows known so far are kept."
-        if code in _NOT_A_DATABASE:
-            return f"{self.name} is not a store of results: {said}."
-        if code in _LOCKED:
-            return f"{self.name} has been locked by another program for {_BUSY_SECONDS} s."
-        return f"{self.name} cannot be used: {said}."
-
-
-class StoredRows(NamedTuple):
-    """The rows of a method on the splits of a data set."""
-
-    dataset: str
-    split: str
-    method: str
-    seeds: int
-    rows: int
-    seconds: float
-    made: float
-    """Time of the last one, in seconds since 1970"""
+            first = _first_error(error) if isinstance(error, exc.DBAPIError) else error
+            said = " ".join(str(getattr(first, "orig", first)).split()).rstrip(".")
+            raise StoreError(f"{self.name} cannot be used: {said}; rows known so far are kept.") from None
 
 
 class Store(Database):
@@ -219,9 +188,7 @@ class Store(Database):
     Parameters
     ----------
     url : str
-        "sqlite:///results.sqlite" or "postgresql+psycopg://user@host/name", for which psycopg has to be installed;
-        others that SQLAlchemy knows are not tested. A bare path is the path of a SQLite file. The table is created if
-        there is none.
+        "sqlite:///results.sqlite", or a bare path, or "postgresql+psycopg://user@host/name" with psycopg installed.
     read_only : bool, optional
         Open a SQLite file, which has to exist, for reading alone; with ``None``, one that cannot be written.
 
@@ -286,13 +253,17 @@ class Store(Database):
 
         return self.read(found)
 
-    def contents(self) -> list[StoredRows]:
-        """What the store has, by data set, split and method."""
-        by = [rows_table.c[name] for name in ("dataset", "split", "method")]
-        seeds = sa.func.count(sa.distinct(rows_table.c.seed))
-        seconds, made = sa.func.sum(rows_table.c.seconds), sa.func.max(rows_table.c.made)
-        query = sa.select(*by, seeds, sa.func.count(), seconds, made).group_by(*by).order_by(*by)
-        return self.read(lambda connection: [StoredRows(*row) for row in connection.execute(query)])
+    def contents(self) -> Sequence[sa.Row]:
+        """Numbers of seeds and rows, seconds, and the last time `made`, by data set, split and method."""
+        of = rows_table.c
+        by, count = (of.dataset, of.split, of.method), sa.func.count
+        sums = (
+            count(sa.distinct(of.seed)).label("seeds"),
+            count().label("rows"),
+            sa.func.sum(of.seconds).label("seconds"),
+        )
+        query = sa.select(*by, *sums, sa.func.max(of.made).label("made")).group_by(*by).order_by(*by)
+        return self.read(lambda connection: connection.execute(query).all())
 
 
 def default_store() -> str:
@@ -332,14 +303,8 @@ def _hashed(content: Any) -> bytes:
 
 def insert(connection: sa.Connection, table: sa.Table, entries: list[Row]) -> int:
     """Insert entries whose keys are not there yet, and return how many they were."""
-    if connection.dialect.name in ("postgresql", "sqlite"):
-        dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
-        return connection.execute(dialect.insert(table).values(entries).on_conflict_do_nothing()).rowcount
-    inserted = 0
-    for entry in entries:
-        with suppress(exc.IntegrityError), connection.begin_nested():
-            inserted += connection.execute(sa.insert(table), entry).rowcount
-    return inserted
+    dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
+    return connection.execute(dialect.insert(table).values(entries).on_conflict_do_nothing()).rowcount
 
 
 def _batches(items: list[_T]) -> Iterable[list[_T]]:
@@ -349,14 +314,15 @@ def _batches(items: list[_T]) -> Iterable[list[_T]]:
 def _parsed(url: str | Path) -> sa.URL:
     text = str(url)
     try:
-        if "://" not in text:
-            return sa.URL.create("sqlite", database=text)
-        parsed = sa.make_url(text)
-        parsed.get_dialect()
+        parsed = sa.make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)
+        known = parsed.get_backend_name() in ("sqlite", "postgresql") and parsed.get_dialect() is not None
+        text = parsed.render_as_string(hide_password=True)
     except (exc.ArgumentError, exc.NoSuchModuleError, ImportError, ValueError):
+        known = False
+    if not known:
         raise StoreError(
             f"store is {text!r}; it must be a file, or a URL such as sqlite:///results.sqlite or postgresql://host/name."
-        ) from None
+        )
     return parsed
 
 
@@ -372,16 +338,14 @@ def files_of(url: str | Path) -> tuple[Path, ...]:
 
 
 def _no_driver(name: str, error: ImportError) -> str:
-    package = _PACKAGES.get(error.name or "", error.name)
-    missing = f"driver {error.name} is not installed (pip install {package})" if package else f"driver fails ({error})"
     return (
-        f"store is {name!r}; its {missing}; tested are a file, results.sqlite, and PostgreSQL, "
-        "postgresql+psycopg://user@host/name."
+        f"store is {name!r}; its driver {error.name} is not installed; tested are a file, results.sqlite, and "
+        "postgresql+psycopg://user@host/name (pip install 'psycopg[binary]')."
     )
 
 
 def _cannot_be_written(file: Path | None) -> bool:
-    """Whether an existing file, or the folder where its log would be, cannot be written."""
+    """Whether an existing file, or the folder of its log, cannot be written."""
     return file is not None and file.is_file() and not all(os.access(one, os.W_OK) for one in (file, file.parent))
 
 
@@ -405,7 +369,7 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _LOCKED or time.monotonic() > deadline:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
         time.sleep(0.01)
 
@@ -422,16 +386,7 @@ def _first_error(error: exc.DBAPIError) -> exc.DBAPIError:
 
 
 def _is_lost(error: exc.DBAPIError) -> bool:
-    """Whether the connection to a PostgreSQL server is lost, or there is none to be had."""
+    """Whether the connection to a server is lost, or there is none to be had."""
     if isinstance(error.orig, sqlite3.Error):
         return False
-    code = _error_code(error)
-    if code is None:  # libpq gives none where the server has not answered
-        return error.connection_invalidated or (isinstance(error, exc.OperationalError) and error.statement is None)
-    return code in _STOPPING_OR_STARTING or str(code).startswith(_CONNECTION_EXCEPTION)
-
-
-def _error_code(error: exc.DBAPIError) -> str | int | None:
-    """SQLSTATE, or SQLite's primary error code; ``None`` if the driver gives neither."""
-    code = getattr(error.orig, "sqlite_errorcode", None)
-    return code & 0xFF if code is not None else getattr(error.orig, "sqlstate", None)
+    return error.connection_invalidated or (isinstance(error, exc.OperationalError) and error.statement is None)

@@ -22,7 +22,7 @@ from rff_engine.experiments.reports.tables import best_by_validation, error_by_f
 from rff_engine.experiments.running import run as running
 from rff_engine.experiments.running.run import problem_of as posed, run
 from rff_engine.experiments.running.store import Store
-from rff_engine.experiments.studies import baseline, feature_sweep, landmark_study, letarte_problem
+from rff_engine.experiments.studies import baseline, feature_sweep, landmark_study, letarte_problem, problems
 from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
 from rff_engine.experiments.studies.problem import COLUMNS
 from rff_engine.experiments.studies.protocols import FeatureSweep
@@ -356,7 +356,7 @@ def test_libraries_have_one_thread_only_during_steps(monkeypatch):
 
     inside = []
     monkeypatch.setattr(_blocks, "cpu_count", lambda: 4)
-    monkeypatch.setitem(running._STUDIES, FeatureSweep, study)
+    monkeypatch.setitem(problems.STUDIES, FeatureSweep, study)
     with threadpool_limits(2):
         before = threads()
         for _ in steps_of(SMALL_SWEEP, make_split()):

@@ -23,6 +23,7 @@ import datasets
 from rff_engine.experiments.running import run as running, store as stores
 from rff_engine.experiments.running.run import problem_of, run, run_repeats, run_stored
 from rff_engine.experiments.running.store import Store, StoreError, default_store, row_key
+from rff_engine.experiments.studies import problems
 from rff_engine.experiments.studies.protocols import FeatureSweep, KernelApproximation, LandmarkStudy, RunSpec
 from tests import databases
 
@@ -194,7 +195,7 @@ def test_a_call_whose_worker_is_killed_is_done_again(times, tmp_path, monkeypatc
             yield "svm", problem.row("svm", errors | {"valid_error": 0.1, "test_error": 0.1}, 0.1, C=1.0)
 
     tries = []
-    monkeypatch.setitem(running._STUDIES, FeatureSweep, study)
+    monkeypatch.setitem(problems.STUDIES, FeatureSweep, study)
     steps = run(problem_of(SMALL_SWEEP, make_split(), dataset="toy"), SMALL_SWEEP, jobs=2)
     if times == 1:
         assert len(rows_of(steps)) == 1 and len(tries) == 2
@@ -289,7 +290,7 @@ def test_a_full_disk_is_one_sentence_and_rows_are_kept(tmp_path):
         limit = f"PRAGMA max_page_count = {room}"
         sa.event.listen(full._engine, "begin", lambda connection: connection.exec_driver_sql(limit))
         steps = run_stored(full, spec, split_of=split_of)
-        refused(lambda: [found.extend(step.rows) for step in steps], "its disk is full or broken", "are kept")
+        refused(lambda: [found.extend(step.rows) for step in steps], "database or disk is full", "are kept")
     with Store(file) as kept:
         assert found
         same(kept.rows(spec), found)
@@ -301,7 +302,7 @@ def test_a_file_that_is_no_store_or_is_damaged_is_one_sentence(tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("These are my notes, and no database. " * 100)
     for read_only in (False, True):
-        refused(lambda read_only=read_only: Store(file, read_only=read_only).contents(), "not a store of results")
+        refused(lambda read_only=read_only: Store(file, read_only=read_only).contents(), "file is not a database")
     assert file.read_text() == "These are my notes, and no database. " * 100
     damaged = tmp_path / "results.sqlite"
     with Store(damaged) as kept:
@@ -332,7 +333,7 @@ def test_a_locked_file_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(stores, "_BUSY_SECONDS", 0.1)
     with Store(tmp_path / "results.sqlite") as kept, closing(sqlite3.connect(kept.name)) as other:
         other.execute("BEGIN IMMEDIATE")
-        refused(lambda: list(run_stored(kept, spec_of(), split_of=split_of)), "locked by another program")
+        refused(lambda: list(run_stored(kept, spec_of(), split_of=split_of)), "database is locked")
 
 
 @pytest.mark.parametrize("url", ["nonsense://here", "sqlite+nonsense:///x", "http://"])
@@ -386,16 +387,6 @@ def test_a_run_goes_on_while_its_database_restarts(postgres, postgres_server):
 def test_a_run_leaves_the_patience_of_a_store_as_it_was(kept):
     list(run_stored(kept, spec_of(replace(SMALL_SWEEP, methods=("svm",))), split_of=split_of))
     assert kept.patience == Store.patience < running._PATIENCE_SECONDS
-
-
-def test_a_database_needs_no_upsert(kept, monkeypatch):
-    entry = {column.name: 0.5 for column in stores.rows_table.c} | {"key": b"k", "origin": b"o", "seed": 1, "D": 2}
-    entry |= dict.fromkeys(("dataset", "split", "method", "landmarks", "note", "made_with"), "text")
-    for name in ("sqlite", "other"):
-        monkeypatch.setattr(kept._engine.dialect, "name", name)
-        again = [entry | {"key": name.encode()}] * 1
-        for new in (1, 0):
-            assert kept.write(lambda c, rows=again: stores.insert(c, stores.rows_table, rows)) == new
 
 
 # --- what a run is ---
