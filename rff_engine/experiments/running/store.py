@@ -313,8 +313,9 @@ def _batches(items: list[_T]) -> Iterable[list[_T]]:
 
 def _parsed(url: str | Path) -> sa.URL:
     text = str(url)
+    parsed = sa.URL.create("sqlite", database=text)
     try:
-        parsed = sa.make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)
+        parsed = sa.make_url(text) if "://" in text else parsed
         known = parsed.get_backend_name() in ("sqlite", "postgresql") and parsed.get_dialect() is not None
         text = parsed.render_as_string(hide_password=True)
     except (exc.ArgumentError, exc.NoSuchModuleError, ImportError, ValueError):
