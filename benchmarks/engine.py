@@ -131,7 +131,8 @@ def of_landmarks(similarity: bool, quick: bool) -> Race:
     landmarks, labels, indices = rff.select_landmarks(X, y, n // 10, random_state=0)
     L = len(landmarks)
     omega = rff.GaussianKernel.from_gamma(GAMMA).sample_frequencies(L * D, d, 0).reshape(L, D, d)
-    wide, points = X.astype(float), landmarks.astype(float)
+    wide = X.astype(float)
+    points = landmarks.astype(float)
     ours = partial(rff.landmark_alignment_loss, X, y, landmarks, labels, omega, indices)
     plain = partial(landmark_alignment_loss, wide, y, points, labels, omega)
     if similarity:
@@ -333,7 +334,8 @@ def rows_of(dataset: str, features: int, method: str, seed: int) -> list[dict]:
 
 def table_of_features(rows: pd.DataFrame) -> str:
     """Mean test errors in percent, the least of each set and number in bold; seconds on the last set, in the middle."""
-    counts, names = sorted(rows["features"].unique()), rows["dataset"].unique()
+    counts = sorted(rows["features"].unique())
+    names = rows["dataset"].unique()
     error = (100 * rows.pivot_table("test_error", "method", ["dataset", "features"])).round(1)
     middle = counts[len(counts) // 2]
     part = rows[(rows["dataset"] == names[-1]) & (rows["features"] == middle)]
@@ -366,7 +368,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"write the tables into docs/{PAGE.name}")
     asked = parser.parse_args()
     for part in asked.parts or ("formulas", "features"):
-        text, marks = (_formulas(asked), FORMULAS) if part == "formulas" else (_features(asked), FEATURES)
+        measure, marks = (_formulas, FORMULAS) if part == "formulas" else (_features, FEATURES)
+        text = measure(asked)
         print(text)
         if asked.write and not asked.quick:
             frame.write(PAGE, text, marks)

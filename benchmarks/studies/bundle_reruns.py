@@ -24,7 +24,8 @@ def bundle(source: Path, target: Path = reproduction.SHIPPED) -> list[str]:
     copied = {}
     with Store(source, read_only=True) as theirs, Store(target, read_only=True) as ours:
         for spec in reproduction.all_specs():
-            there, n_rows = theirs.keys(spec), spec.repeats * len(spec.protocol.settings())
+            there = theirs.keys(spec)
+            n_rows = spec.repeats * len(spec.protocol.settings())
             if len(there) == n_rows and len(ours.keys(spec)) < n_rows:
                 copied[spec.run_id] = there
     with TemporaryDirectory(dir=target.parent) as folder:

@@ -66,7 +66,8 @@ def _attribute(number: int, line: str) -> Attribute:
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
         raise UploadError(f"Line {number} is {quoted(line)}; ARFF has @attribute, a name and a kind.")
-    name, kind = _ESCAPED.sub(r"\1", match[1] or match[2] or match[3] or ""), match[4].strip()
+    name = _ESCAPED.sub(r"\1", match[1] or match[2] or match[3] or "")
+    kind = match[4].strip()
     if kind.startswith("{"):
         first, comma, _ = kind[1:].partition(",")
         first = first.strip(" '\"}")

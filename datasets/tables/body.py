@@ -308,7 +308,8 @@ def _first_that_recurs(rows: Sequence[Row], first: int, width: int) -> int:
 
 def _chosen(rows: Sequence[Row], first: int, end: int, choices: Mapping[str, str]) -> tuple[int, int]:
     """The places where the body begins and ends, by the lines that are chosen or else as it was found."""
-    begins, ends = choices.get(BEGINS, str(rows[first][0])), choices.get(ENDS, str(rows[end - 1][0]))
+    begins = choices.get(BEGINS, str(rows[first][0]))
+    ends = choices.get(ENDS, str(rows[end - 1][0]))
     known = begins.isdecimal() and ends.isdecimal()
     places = [place for place, (number, _) in enumerate(rows) if known and int(begins) <= number <= int(ends)]
     if not places:

@@ -32,7 +32,8 @@ _BLANKS = str.maketrans("\u00a0\u202f\u2009’", "   '")  # blanks that do not b
 
 def _numbers(thousands: str, decimal: str) -> re.Pattern:
     # Possessive quantifiers (++): with backtracking, digits before a letter would take quadratic time.
-    mark, point = re.escape(thousands), re.escape(decimal)
+    mark = re.escape(thousands)
+    point = re.escape(decimal)
     groups = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})++(?!\d)|" if thousands else ""
     whole = rf"[+-]?(?:(?:{groups}\d++)(?:{point}\d*+)?|{point}\d++)(?:e[+-]?\d++)?"
     return re.compile(whole + ("" if thousands or decimal == "," else "|[+-]?inf(?:inity)?"), re.ASCII | re.IGNORECASE)
@@ -211,7 +212,7 @@ class Cells:
 
 
 def _present(texts: Sequence[str], marks: frozenset[str]) -> list[bool]:
-    """Which texts of a column stand for a value: a minus beside plus alone does, and NA among codes of two capitals."""
+    """Which texts of a column stand for a value: a minus next to plus alone, NA among codes of two capitals."""
     present = [text[:1].isdigit() or text.lower() not in marks for text in texts]
     if "-" not in texts and "NA" not in texts:
         return present

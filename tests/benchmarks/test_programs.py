@@ -72,20 +72,16 @@ def started(name: str, arguments: list[str], monkeypatch, capsys) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.slow("measures")
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", CHEAP)
-def test_a_program_starts(name, monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    assert re.search(CHEAP[name][1], started(name, CHEAP[name][0], monkeypatch, capsys))
+SIZES = [pytest.param(name, *CHEAP[name], marks=pytest.mark.slow("measures")) for name in CHEAP]
+LONG_ONES = pytest.mark.second("fits many models, or starts a server")
+SIZES += [pytest.param(name, *LONG[name], marks=LONG_ONES) for name in LONG]
 
 
-@pytest.mark.second("fits many models, or starts a server")
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", LONG)
-def test_a_longer_program_starts(name, monkeypatch, capsys, tmp_path):
+@pytest.mark.parametrize(("name", "arguments", "prints"), SIZES)
+def test_a_program_starts(name, arguments, prints, monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert re.search(LONG[name][1], started(name, LONG[name][0], monkeypatch, capsys))
+    assert re.search(prints, started(name, arguments, monkeypatch, capsys))
 
 
 @pytest.mark.browser

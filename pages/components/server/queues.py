@@ -12,7 +12,8 @@ from contextlib import contextmanager
 
 from pages.components.server.limits import LIMITS
 
-_slots, _mine = threading.Semaphore(LIMITS.scripts), threading.local()
+_slots = threading.Semaphore(LIMITS.scripts)
+_mine = threading.local()
 _sweeps: list[object] = []
 _first = threading.Condition()
 

@@ -251,7 +251,8 @@ class RunQueue:
 
     def _in_store(self, settings: RunSettings) -> Run | None:
         spec = settings.spec
-        known, planned = len(self.store.rows(spec)), spec.repeats * len(spec.protocol.settings())
+        known = len(self.store.rows(spec))
+        planned = spec.repeats * len(spec.protocol.settings())
         if not known:
             return None
         state, message = ("finished", "") if known == planned else ("stopped", "known in part")

@@ -226,7 +226,7 @@ def page(record: dict[str, Any]) -> str:
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
         f"<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
-    # Names of files are a stranger's, and may hold what cannot be seen, such as marks of writing direction.
+    # A visitor names the file, and the name may hold what cannot be seen, such as marks of writing direction.
     return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
 
 
