@@ -132,7 +132,7 @@ def _read(kind: str, proto) -> tuple[str, Any, tuple] | None:
 
 
 def _steps(proto) -> tuple[float, ...]:
-    count = int((proto.max - proto.min) / proto.step + 1e-9) + 1
+    count = min(int((proto.max - proto.min) / proto.step + 1e-9) + 1, 1000)  # of lines of a table there are millions
     return tuple(round(proto.min + i * proto.step, 9) for i in range(count))
 
 

@@ -42,7 +42,8 @@ def _numbers(thousands: str, decimal: str) -> re.Pattern:
 Style = tuple[str, str]
 """Mark between thousands, and decimal mark"""
 PLAIN: Style = ("", ".")
-STYLES = {way: _numbers(*way) for way in (PLAIN, ("", ","), (",", "."), (".", ","), ("'", "."), (" ", "."), (" ", ","))}
+_EVERY_STYLE: tuple[Style, ...] = (PLAIN, ("", ","), (",", "."), (".", ","), ("'", "."), (" ", "."), (" ", ","))
+STYLES: dict[Style, re.Pattern[str]] = {way: _numbers(*way) for way in _EVERY_STYLE}
 _TIME = (
     r"(?:[T ,]\s?(?P<hour>\d{1,2}):(?P<min>\d\d)(?::(?P<s>\d\d(?:\.\d{1,9})?))?\s?(?P<half>[AP]M)?"
     r"(?P<zone>Z|[+-]\d\d:?\d\d)?)?"
@@ -186,9 +187,9 @@ class Cells:
     def __init__(self, cells: Iterable[str], marks: frozenset[str] = MISSING):
         known: dict[str, int] = {}
         codes = array("i", [known.setdefault(cell, len(known)) for cell in map(str.strip, cells)])
-        self.codes = np.array(codes, dtype=np.intc)
-        self.texts = list(known)
-        self.present = np.array(_present(self.texts, marks), dtype=bool)
+        self.codes: np.ndarray = np.array(codes, dtype=np.intc)
+        self.texts: list[str] = list(known)
+        self.present: np.ndarray = np.array(_present(self.texts, marks), dtype=bool)
 
     @property
     def shown(self) -> list[str]:

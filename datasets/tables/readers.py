@@ -16,6 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from . import arff, binary, body
 from .cells import MARKS, MISSING, ONLY_EMPTY, Cells, columns_of
@@ -142,7 +143,7 @@ def _twice(names: Sequence[str]) -> list[str]:
     return [name for place, name in enumerate(stripped) if name and name in stripped[:place]]
 
 
-def random_part(rows: Sequence, most: int, seed: int = 0) -> Sequence:
+def random_part(rows: Sequence[Any], most: int, seed: int = 0) -> Sequence[Any]:
     """All rows, or a random part of the most that fit, in their order."""
     if len(rows) <= most:
         return rows
