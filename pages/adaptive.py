@@ -8,7 +8,7 @@ import streamlit as st
 import datasets
 from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls import presets
-from pages.components.controls.toy import DATA, NOISE, PLAIN, SEED, SIGMA
+from pages.components.controls.toy import DATA, NOISE, SEED, SIGMA
 from pages.components.controls.widgets import Number, Options, Scale, mount
 from pages.components.results.adaptive import (
     CURVE_DRAWS,
@@ -73,7 +73,6 @@ CONTROLS = (
     replace(NOISE, default=0.05),
     Number("N", "Number of points N", None, 50, 500, 300, 10),
     SEED,
-    PLAIN,
 )
 
 
@@ -118,7 +117,7 @@ def show_grid(settings: AdaptiveSettings, grid: toy_adaptive.GridWeights) -> Non
 
 
 def show_descent(values, settings: AdaptiveSettings, path: toy_adaptive.Descent) -> None:
-    """The descent of the frequencies, as a live view or as Plotly frames."""
+    """The descent of the frequencies."""
     seen = (
         f"**Weights alone lower the error from {error_text(path.drawn_error)} to {error_text(path.errors[0])}; "
         f"moving the frequencies lowers it to {error_text(path.errors[-1])}.**"
@@ -131,18 +130,8 @@ def show_descent(values, settings: AdaptiveSettings, path: toy_adaptive.Descent)
         f"points that the descent uses. Here and in the last figure λ is tiny, {toy_adaptive.RIDGE:f}; the reruns of "
         "the paper use a larger one, which keeps the weights even."
     )
-    if values.plain:
-        layout.figure(
-            figures.descent_player(path, frequency_extent(settings)),
-            seen,
-            details,
-            key="player",
-            alt="Frequencies moving in the plane step by step, and the error of the kernel falling; a button plays the "
-            "steps",
-        )
-    else:
-        live.mount("descent", live_descent(settings, values.r), values)
-        layout.caption_below(seen, details)
+    live.mount("descent", live_descent(settings, values.r), values)
+    layout.caption_below(seen, details)
     layout.equation(
         "the gradient that moves them",
         r"\nabla_{\omega_j} L = 4\, p_j \sum_{s} \Big( \cos(\omega_j\cdot x_s) \,(G\,\mathbf{s}_j)_s "

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls import presets
-from pages.components.controls.toy import DATA, KERNEL, NU, PLAIN, SEED, SIGMA
+from pages.components.controls.toy import DATA, KERNEL, NU, SEED, SIGMA
 from pages.components.controls.widgets import Options, Scale, Several, mount
 from pages.components.results.approximation import (
     DESCENT,
@@ -24,7 +24,6 @@ from pages.components.results.approximation import (
     approximation_settings,
     curve_counts,
     error_curves,
-    frequency_extent,
     live_approximation,
     nearest_count,
     random_phase_wins,
@@ -36,7 +35,6 @@ from pages.components.results.approximation import (
 from pages.components.results.regression import learning_errors, learning_seconds, line_fit
 from pages.components.sharing.recipes import approximate as recipe
 from rff_engine.figures import approximation as figures, regression as learning_figures
-from rff_engine.figures.style import METHOD_NAMES
 
 FREQUENCIES = Scale(
     "r",
@@ -83,7 +81,6 @@ CONTROLS = (
         tuple(METHODS),
         ("Monte Carlo", "Orthogonal", "Sobol", "Weight", "Sample", "Nyström"),
     ),
-    PLAIN,
 )
 
 SPREAD = (
@@ -129,30 +126,6 @@ def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, st
     )
 
 
-def show_views(values, settings: ApproximationSettings, rows, pair: tuple[str, str], views) -> None:
-    """The frequencies of two methods and their errors, side by side."""
-    through = "" if rows.X.shape[1] == 2 else " through it"
-    left, right = st.columns(2)
-    with left:
-        layout.figure(
-            figures.two_sets_of_frequencies(pair, views, frequency_extent(settings), rows.extent),
-            SPREAD,
-            about_dots(values, settings, rows, pair),
-            key="frequencies",
-            alt="The frequencies of two methods in the plane, side by side, sized by weight",
-        )
-    with right:
-        layout.figure(
-            figures.error_maps(pair, views, rows.in_plane, rows.extent),
-            f"**{compared(pair, views)}**",
-            f"The error of the similarity to the row at the star, for points of {plane_of(rows)}{through}; both "
-            "maps share "
-            "their colours. White dots are the rows: a method that is fitted to data may err where there are none.",
-            key="maps",
-            alt="Error of the approximated kernel over a plane through the data, for two methods",
-        )
-
-
 def show_definition() -> None:
     """What the error is, and how the methods choose frequencies."""
     layout.equation(
@@ -167,18 +140,12 @@ def show_definition() -> None:
     )
 
 
-def compared(pair: tuple[str, str], views) -> str:
-    """The errors of two methods, in one sentence."""
-    errors = [f"{METHOD_NAMES[method]} by {view.error:.2g}" for method, view in zip(pair, views, strict=True) if view]
-    return f"Over all pairs of rows, the similarity errs: {', '.join(errors)}." if errors else "Neither method fits."
-
-
 def chosen_curves(values, settings: ApproximationSettings):
     """The errors of the chosen methods, and notes on methods that are not available here."""
     return error_curves(settings, [METHODS[name] for name in values.methods])
 
 
-def show_errors(values, settings: ApproximationSettings, rows, misfits: dict) -> None:
+def show_errors(values, settings: ApproximationSettings, rows) -> None:
     """The error of every method against the number of frequencies."""
     errors, refused = chosen_curves(values, settings)
     counts = {method: curve_counts(method) for method in errors}
@@ -194,7 +161,7 @@ def show_errors(values, settings: ApproximationSettings, rows, misfits: dict) ->
         key="errors",
         alt="Relative error of the kernel matrix against the number of frequencies, one line a method",
     )
-    for sentence in (said for method, said in refused.items() if method not in misfits):
+    for sentence in refused.values():
         st.info(sentence, icon=":material/info:")
 
 
@@ -322,18 +289,11 @@ def main() -> None:
     with layout.show_errors():
         settings = approximation_settings(values.data, values.kernel, values.width, values.nu, values.seed)
         rows = approximation_rows(settings.data, settings.seed)
-        views, misfits = views_side_by_side(settings, pair, values.r) if values.plain else ([], {})
 
-    for sentence in misfits.values():
-        st.info(sentence, icon=":material/info:")
-
-    if values.plain:
-        show_views(values, settings, rows, pair, views)
-    else:
-        show_live(values, settings, rows, pair)
+    show_live(values, settings, rows, pair)
     show_definition()
 
-    deferred.show("errors", lambda: show_errors(values, settings, rows, misfits))
+    deferred.show("errors", lambda: show_errors(values, settings, rows))
     deferred.show("variances", lambda: show_variances(variance_curves(settings)))
     deferred.show("line", lambda: show_line(values, fitted_line(values, settings)))
     deferred.show("learning", lambda: show_learning(values, settings, rows.task))

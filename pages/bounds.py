@@ -4,8 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.components import deferred, layout, lessons, live, sharing
-from pages.components.controls import presentation
-from pages.components.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, PLAIN, SEED, SIGMA, toy_data
+from pages.components.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, SEED, SIGMA, toy_data
 from pages.components.controls.widgets import Control, Number, Options, Scale, Switch, Tabs, hide_in_sidebar, mount
 from pages.components.results.bounds import (
     LANDMARK_COUNTS,
@@ -77,7 +76,6 @@ CONTROLS = (
     N_POINTS,
     SAMPLES,
     SEED,
-    PLAIN,
 )
 
 EXPLANATION = (
@@ -195,30 +193,11 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
     name, held = chosen_bound(values), curves.bounds["landmark_kl"].n_landmarks
     seen, details = what_curves_show(values, curves)
     part_seen, part_details = what_terms_show(values, curves.bounds[name])
-    if values.plain:
-        show_sum(curves.bounds[name], values.beta)
-        layout.figure(
-            figures.bounds_along_beta(curves, values.beta, name),
-            seen,
-            f"{details} Dotted: your β.",
-            key="curves",
-            alt="Bounds on the alignment loss against beta, for one landmark and for the whole kernel, with empirical "
-            "and true losses",
-        )
-        layout.figure(
-            figures.bound_taken_apart(curves, name, values.beta),
-            part_seen,
-            part_details,
-            key="parts",
-            alt=f"The terms of {values.bound}, stacked, against beta",
-        )
-    else:
-        guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
-        choose = None if presentation.hidden_by_name("bound") else choose_bound
-        # The static edition has curves for some n only.
-        beside = (N_POINTS,) if live.asks else ()
-        live.mount("bounds", live_bounds(settings, guarantee), values, (BETA,), choose, chosen=name, beside=beside)
-        layout.caption_below(seen, f"{details} {part_seen.replace('**', '')} {part_details} {MAP_DETAILS}")
+    guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
+    # The static edition has curves for some n only.
+    beside = (N_POINTS,) if live.asks else ()
+    live.mount("bounds", live_bounds(settings, guarantee), values, (BETA,), choose_bound, chosen=name, beside=beside)
+    layout.caption_below(seen, f"{details} {part_seen.replace('**', '')} {part_details} {MAP_DETAILS}")
     layout.explain(EXPLANATION)
     layout.equations("The equations of the bounds", EQUATIONS)
     show_errata()
@@ -252,24 +231,6 @@ def what_terms_show(values, curve) -> tuple[str, str]:
     has_forms = ALIGNMENT_BOUNDS[curve.name].forms
     which = f"{values.bound}, {form_in_words(values.form)}" if has_forms else values.bound
     return f"**The areas add up to {which}.**", largest_terms(curve)
-
-
-def show_sum(curve, beta: float) -> None:
-    """A bound at a β as the sum of its terms, as in the live view."""
-    total, terms = curve.sum_at(beta)
-    label = figures.bound_label(curve.name, curve.n_landmarks)
-    named = [(total, label, figures.BOUNDS[curve.name].colour)]
-    named += [(value, figures.TERM_NAMES[term], figures.TERM_COLOURS[term]) for term, value in terms.items()]
-    parts = []
-    for value, words, colour in named:
-        name, _, meaning = words.partition(": ")
-        small = f"<small>{meaning}</small>" if meaning else ""
-        sign = f"<span class='sign'>{'+' if len(parts) > 1 else '='}</span>" if parts else ""
-        parts.append(
-            f"<span class='signed'>{sign}<span class='term' style='border-color: {colour}'>"
-            f"<strong>{value:.3f}</strong><span>{name}</span>{small}</span></span>"
-        )
-    st.html(f"<div class='sum'>{''.join(parts)}</div>")
 
 
 def show_price(values, free, paid) -> None:
@@ -343,7 +304,7 @@ def show_promises(values, case) -> None:
         "dotted line is ε."
     )
     sliders = (SAMPLES, N_POINTS, EPSILON, MU)
-    if values.plain or not live.asks:
+    if not live.asks:
         losses = (np.arange(400) + 0.5) / 800
         widths = {form: getattr(case, f"{form}_width") for form in figures.FORM_COLOURS}
         rates = {form: promise_failures(losses, values.n, width) for form, width in widths.items()}
@@ -360,7 +321,7 @@ def show_promises(values, case) -> None:
         live.mount("promises", live_promises(values.seed, EPSILON.values), values, sliders)
         layout.caption_below(seen, details)
     if live.asks:  # the static edition shows all parts at once
-        acting = (QUESTION, SEED, PLAIN, *(sliders if values.plain else ()))
+        acting = (QUESTION, SEED)
         hide_in_sidebar([one.key for one in CONTROLS if isinstance(one, Control) and one not in acting])
     st.page_link(
         "pages/bounds.py",

@@ -6,8 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.components import deferred, layout, lessons, live, sharing
-from pages.components.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, PLAIN, SEED, SIGMA
-from pages.components.controls.toy_data import map_extent, toy_sample
+from pages.components.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, SEED, SIGMA
 from pages.components.controls.widgets import Number, Options, Scale, Tabs, hide_in_sidebar, mount
 from pages.components.results.certificates import (
     COUNTS,
@@ -99,7 +98,6 @@ CONTROLS = (
         1,
     ),
     SEED,
-    PLAIN,
 )
 
 EXPLANATION = (
@@ -140,30 +138,6 @@ def show_live(settings: CertificateSettings, certificate: PosteriorCertificate, 
 def new_points(_: int) -> None:
     """Take the next seed."""
     st.session_state[SEED.key] = (int(st.session_state[SEED.key]) + 1) % (int(SEED.high) + 1)
-
-
-def show_certificate(settings: CertificateSettings, vote: CertifiedVote, certificate, values) -> None:
-    """The vote, and its certificate term by term."""
-    sample = toy_sample(settings.data)
-    left, right = st.columns([2, 3])
-    with left:
-        layout.figure(
-            figures.vote_map(vote.votes(values.stretch), sample.X, sample.y, map_extent(settings.data)),
-            "**The deeper the colour, the more of the voters agree.**",
-            f"Votes for the class +1 less those for −1, and all {values.n} points. Where the votes are divided, the "
-            "map is pale.",
-            key="votes",
-            alt="Share of votes over the plane, with the points of both classes",
-        )
-    with right:
-        layout.figure(
-            figures.ledger(certificate),
-            f"**Certified: this vote errs on at most {layout.percent(certificate.risk_bound)} of new points.** On "
-            f"2000 fresh ones it errs on {layout.percent(certificate.test_error)}.",
-            what_ledger_shows(certificate, values),
-            key="ledger",
-            alt="Terms of the certificate, bars that add up to the certified risk, with test error and test-set bound",
-        )
 
 
 def what_ledger_shows(certificate: PosteriorCertificate, values) -> str:
@@ -227,7 +201,7 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
         "little. Dashed: the first classifier alone, tested by all of these points. With fewer points n each block "
         "teaches more."
     )
-    if values.plain or not live.asks:
+    if not live.asks:
         layout.figure(
             figures.blocks_and_test_set(blocks),
             seen,
@@ -328,10 +302,7 @@ def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> Non
     """The vote, its certificate, and what each look at the points costs."""
     vote = certified_vote(settings, METHODS[values.method], values.D)
     certificate = vote.certificate(values.stretch)
-    if values.plain:
-        show_certificate(settings, vote, certificate, values)
-    else:
-        show_live(settings, certificate, values, in_lesson)
+    show_live(settings, certificate, values, in_lesson)
     layout.explain(EXPLANATION)
     show_equations()
     deferred.show("arms", lambda: show_arms(vote, values))

@@ -17,7 +17,7 @@ def main() -> None:
     layout.title(heading=heading.removeprefix("# "))
     st.markdown(text)
     st.page_link("pages/bounds.py", label="The bounds, as printed and corrected", icon=":material/arrow_back:")
-    presentation.show_buttons(())
+    presentation.show_button()
 
 
 if __name__ == "__main__":

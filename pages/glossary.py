@@ -15,7 +15,7 @@ def main() -> None:
     )
     glossary.show_list()
     st.page_link("pages/start.py", label="Start here", icon=":material/arrow_back:")
-    presentation.show_buttons(())
+    presentation.show_button()
 
 
 if __name__ == "__main__":

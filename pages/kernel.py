@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls.moved import MOVED, Moved
-from pages.components.controls.toy import KERNEL, NU, PLAIN, SEED
+from pages.components.controls.toy import KERNEL, NU, SEED
 from pages.components.controls.widgets import Scale, mount
 from pages.components.results.kernel import (
     APPROXIMATION_DRAWS,
@@ -35,7 +35,7 @@ WIDTH = Scale(
     0.501,
 )
 FREQUENCIES = Scale("D", "Frequencies D", "A larger D adds frequencies to those already drawn.", FREQUENCY_COUNTS, 50)
-CONTROLS = ("Kernel", KERNEL, WIDTH, NU, "Random features", FREQUENCIES, SEED, PLAIN)
+CONTROLS = ("Kernel", KERNEL, WIDTH, NU, "Random features", FREQUENCIES, SEED)
 
 PREFERS = "**What does a prior prefer? Drag a frequency to the right: all five functions take up its faster wave.**"
 LINES = (
@@ -47,28 +47,18 @@ LINES = (
 
 def show_line(values, settings: KernelSettings, moved: Moved | None) -> None:
     """The spectral density, the kernel on the line, and functions of the prior; in a lesson nothing may be moved."""
-    if values.plain:
-        layout.figure(
-            figures.spectrum_and_kernel(kernel_line(settings, values.D, moved or ())),
-            "**[[Right|Below]]: as D grows, the average of D cosines (in colour) becomes the kernel (grey).**",
-            "[[Left|Above]]: the D [[frequencies]] (ticks; bars above 100) and the density they are drawn from. "
-            + LINES,
-            key="line",
-            alt="Spectral density with the sampled frequencies, and the kernel with its two estimates",
-        )
-    else:
-        packed = live_prior(settings.name, settings.nu, settings.seed)
-        code = None if moved is None else st.query_params.get(MOVED.key, "")
-        live.mount("prior", packed | {"moved": code}, values, (WIDTH, FREQUENCIES), MOVED.take)
-        layout.caption_below(
-            PREFERS,
-            "[[Left|First]]: the D [[frequencies]] (ticks; bars above 100) under the density they are drawn from; up "
-            "to 100 can be dragged, by keyboard too, and a ring is left where one was drawn. A wide kernel draws slow "
-            "functions, a narrow one fast functions. "
-            "[[Middle|Then]]: as D grows, the average of D cosines becomes the kernel. [[Right|Last]]: the same "
-            "frequencies make functions. Each is a sum of the D cosines and sines with random normal weights, so that "
-            f"its covariance is the orange line: a draw of a Gaussian process. {LINES}",
-        )
+    packed = live_prior(settings.name, settings.nu, settings.seed)
+    code = None if moved is None else st.query_params.get(MOVED.key, "")
+    live.mount("prior", packed | {"moved": code}, values, (WIDTH, FREQUENCIES), MOVED.take)
+    layout.caption_below(
+        PREFERS,
+        "[[Left|First]]: the D [[frequencies]] (ticks; bars above 100) under the density they are drawn from; up "
+        "to 100 can be dragged, by keyboard too, and a ring is left where one was drawn. A wide kernel draws slow "
+        "functions, a narrow one fast functions. "
+        "[[Middle|Then]]: as D grows, the average of D cosines becomes the kernel. [[Right|Last]]: the same "
+        "frequencies make functions. Each is a sum of the D cosines and sines with random normal weights, so that "
+        f"its covariance is the orange line: a draw of a Gaussian process. {LINES}",
+    )
     layout.equation(
         "Bochner's theorem",
         r"k(x - x') = \int p(\omega)\, e^{\,i\,\omega\cdot(x-x')}\, d\omega "

@@ -2,20 +2,17 @@
 
 import re
 
-import numpy as np
 import streamlit as st
 
-from pages.components import comparison, deferred, escaping, layout, lessons, live, sharing
-from pages.components.controls import own_points, presets, screen
+from pages.components import deferred, escaping, layout, lessons, live, sharing
+from pages.components.controls import own_points, presets
 from pages.components.controls.own_points import POINTS
-from pages.components.controls.pins import Pin
 from pages.components.controls.toy import (
     BETA,
     COST,
     DATA_OR_OWN,
     NOISE_OR_COPIES,
     NUMBER_SAMPLED,
-    PLAIN,
     SEED,
     SIGMA_LIVE,
     toy_data,
@@ -39,7 +36,7 @@ from pages.components.results.landmarks import (
     shown_landmarks,
 )
 from pages.components.sharing.recipes import landmarks as recipe
-from rff_engine.figures import comparison as pictures, landmarks as figures, paths
+from rff_engine.figures import landmarks as figures, paths
 
 FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, MAX_FREQUENCIES, 20, 1)
 
@@ -64,11 +61,9 @@ CONTROLS = (
     NUMBER_SAMPLED,
     SEED,
     COST,
-    PLAIN,
 )
 
 PICKS, STAR = "picks", "star"
-PIN = Pin(CONTROLS, {PICKS: ("how", "clicked")})
 
 EQUATION = (
     "pseudo-posterior and similarity",
@@ -105,8 +100,6 @@ DETAILS_OF_PLACES = (
     "random, by k-means, and by boosting, which moves each to where the ones before it fail. The lowest error is of "
     "the place that is best on the fresh points themselves, so it is a little too low."
 )
-
-CLICKS = "clicks on points"
 
 
 def rows_named(text: str, n: int) -> tuple[int, ...]:
@@ -147,21 +140,11 @@ def settings_of(values, picks: tuple[int, ...]) -> LandmarkSettings:
     return LandmarkSettings(data, values.sigma, values.D, count, method)
 
 
-def shown_rows(problem) -> tuple[int, ...]:
-    """Rows of the training points that are landmarks; empty if landmarks are no rows."""
-    return () if problem.indices is None else tuple(map(int, problem.indices))
-
-
 def follow_points(before: str, after: str) -> None:
     """Keep the clicked landmarks when the reader's points change."""
     if PICKS in st.query_params:
         rows = rows_named(st.query_params[PICKS], own_points.MAX_POINTS)
         st.query_params[PICKS] = "-".join(map(str, own_points.moved_rows(rows, before, after)))
-
-
-def toggle(row: int, shown: tuple[int, ...]) -> None:
-    """Add a point to the landmarks, or remove it."""
-    pick([other for other in shown if other != row] if row in shown else [*shown, row])
 
 
 def pick(rows: object) -> None:
@@ -172,16 +155,6 @@ def pick(rows: object) -> None:
         st.toast(TOO_MANY)
     st.query_params[PICKS] = "-".join(str(int(row)) for row in rows[:MAX_LANDMARKS])
     st.session_state["how"] = "clicked"
-
-
-def take_click(key: str, shown: tuple[int, ...]) -> None:
-    """Handle a click in the plain figure."""
-    for mark in st.session_state[key].selection.points:
-        match mark:
-            case {"customdata": int(row)}:  # a browser may send anything else
-                toggle(row, shown)
-    # A new key starts the next figure without a selection, so that any click changes it.
-    st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 
 
 def show_live(values, settings: LandmarkSettings) -> None:
@@ -198,77 +171,6 @@ def show_live(values, settings: LandmarkSettings) -> None:
         "**Labels turn each similarity towards the landmark's own class.** Each [[column|row]] is one landmark, marked "
         "by a star. Green: similar to it; purple: dissimilar; <<white|dark grey>>: neither. Click a map to enlarge "
         "it and to add up its cosines one by one."
-    )
-
-
-def show_plain(values, settings: LandmarkSettings) -> None:
-    """The live view as Plotly figures, made again when a slider is released."""
-    with layout.show_errors():
-        problem = landmark_problem(settings)
-        view = landmark_view(settings, values.beta, values.C)
-    show_maps(settings, problem, view)
-    left, right = st.columns([2, 4])
-    with left:
-        show_points(settings, problem)
-    with right:
-        show_decisions(settings, problem, view)
-    show_weights(problem, view)
-
-
-def show_maps(settings: LandmarkSettings, problem, view) -> None:
-    """The similarity to each landmark, by the prior and as learned."""
-    layout.figure(
-        figures.prior_and_learned_maps(problem, view, map_extent(settings.data), upright=screen.narrow()),
-        "**The learned maps tend to be green on the landmark's own class and purple on the other.** Each "
-        "[[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
-        "<<white|dark grey>>: neither.",
-        "At the smallest β they are the plain average of D cosines, a rough copy of the prior's: raise D "
-        "and it becomes smooth.",
-        key="maps",
-        alt="Similarity maps of each landmark for the prior and for the learned weights",
-    )
-
-
-def show_points(settings: LandmarkSettings, problem) -> None:
-    """The training points and the landmarks among them, to be clicked."""
-    key = f"points{st.session_state.get(CLICKS, 0)}"
-    extent = map_extent(settings.data)
-    layout.figure(
-        figures.points_and_landmarks(problem.X, problem.y, problem.landmarks, problem.indices, extent),
-        "**Click a point to make it a landmark; click a star to remove it.**",
-        key=key,
-        alt="Training points of two classes with the landmarks as numbered stars",
-        on_select=lambda: take_click(key, shown_rows(problem)),
-        selection_mode="points",
-    )
-
-
-def show_decisions(settings: LandmarkSettings, problem, view) -> None:
-    """The decisions of a linear SVM on prior and on learned similarities."""
-    layout.figure(
-        figures.prior_and_learned_decisions(
-            problem,
-            view,
-            map_extent(settings.data),
-            test_error=settings.data.test_error,
-            upright=screen.narrow(),
-        ),
-        f"A linear SVM on the {len(problem.labels)} similarities of each [[row|column]]; the line is its boundary. "
-        f"The {settings.data.test_error} is measured on {settings.data.fresh_points}.",
-        key="decisions",
-        alt="Decision maps of a linear SVM on the prior and on the learned similarities, with their errors",
-    )
-
-
-def show_weights(problem, view) -> None:
-    """The weight of every frequency of every landmark."""
-    layout.figure(
-        figures.spectral_weights(view.Q, np.linalg.norm(problem.omega, axis=2)),
-        "**As β grows, weight concentrates on the few cosines that agree with the labels.**",
-        "One row per landmark, one cell per frequency, from slow to fast: its weight as a multiple of the prior's. At "
-        "small β every cell is 1.",
-        key="weights",
-        alt="Heatmap of the pseudo-posterior weights, landmarks by frequencies",
     )
 
 
@@ -314,7 +216,7 @@ def place_star(place: object) -> None:
 def show_one_landmark(values, settings: LandmarkSettings, place: tuple[float, float]) -> None:
     """The error of one landmark by its place."""
     st.header("Where is a landmark worth most?")
-    if values.plain or not live.asks:
+    if not live.asks:
         errors = one_landmark(settings, values.beta, PLACES).test_error.reshape(PLACES, PLACES)
         layout.figure(
             figures.errors_by_place(errors, map_extent(settings.data), landmarks_of_methods(settings), place),
@@ -328,71 +230,29 @@ def show_one_landmark(values, settings: LandmarkSettings, place: tuple[float, fl
         layout.caption_below(SEEN_AT_PLACES, DETAILS_OF_PLACES.replace("{test_error}", settings.data.test_error))
 
 
-def show_comparison(values, settings: LandmarkSettings) -> None:
-    """The pinned settings and the current ones, each with its decisions and learned maps."""
-    pinned = values.pin
-    if pinned is None:
-        return
-    before = settings_of(pinned, rows_named(pinned.picks, toy_data(pinned).n) if pinned.how == "clicked" else ())
-
-    def show_side(own, name: str) -> None:
-        chosen = settings if own is values else before
-        problem = landmark_problem(chosen)
-        view = landmark_view(chosen, own.beta, own.C)
-        made = view.learned
-        comparison.heading(
-            name,
-            f"{chosen.data.test_error} {layout.percent(made.test_error)}, "
-            f"train error {layout.percent(made.train_error)}",
-        )
-        layout.figure(
-            pictures.landmark_side(
-                map_extent(chosen.data),
-                view.learned_maps,
-                made.values,
-                problem.landmarks,
-                problem.X,
-                problem.y,
-                columns=-(-max(before.count, settings.count) // 2),
-                width=comparison.width(),
-            ),
-            "Left: decisions on the learned similarities; right: these similarities.",
-            key=f"compared_{name}",
-            alt=f"Decision map and learned similarity maps of {name}",
-        )
-
-    comparison.show(pinned, values, PIN.differences(pinned, values), show_side)
-
-
 def link_parameters(values, settings: LandmarkSettings) -> dict[str, str]:
     """What a link needs besides the controls: the clicked landmarks, and the reader's points."""
     picks = settings.selection if values.how == "clicked" and isinstance(settings.selection, tuple) else ()
     link = {PICKS: "-".join(map(str, picks)), POINTS.key: values.points}
     link[STAR] = st.query_params.get(STAR, "")
-    link[PIN.key] = st.query_params.get(PIN.key, "")
     return {name: text for name, text in link.items() if text}
 
 
 def main() -> None:
     tour = lessons.Tour("landmarks", CONTROLS)
-    values = mount(CONTROLS, tour, names=(PICKS, STAR), parameters=(POINTS, PIN))
+    values = mount(CONTROLS, tour, names=(PICKS, STAR), parameters=(POINTS,))
     layout.title(
         "Drag **[[β]]**, or press play: how strongly the labels count in what each **[[landmark]]** takes for similar.",
     )
     with st.container(horizontal=True, key="beginnings"):
         presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS, POINTS.key))
-        PIN.offer(values)
         tour.show_row()
     tour.show_card()
     with layout.show_errors():
         settings = chosen_settings(values)
         place = chosen_place(settings)
-        show_comparison(values, settings)
         with canvas.beside(values.points, follow_points):
-            if not values.plain:
-                show_live(values, settings)
-            else:
-                show_plain(values, settings)
+            show_live(values, settings)
     layout.explain(EXPLANATION.replace("{fresh_points}", settings.data.fresh_points))
     deferred.show("path", lambda: show_path(values, settings))
     deferred.show("worth", lambda: show_one_landmark(values, settings, place))

@@ -3,24 +3,18 @@
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-import streamlit as st
-
-from pages.components import comparison, deferred, layout, lessons, live, sharing
+from pages.components import deferred, layout, lessons, live, sharing
 from pages.components.controls import own_points
 from pages.components.controls.own_points import POINTS
-from pages.components.controls.pins import Pin
 from pages.components.controls.toy import (
     BETA,
     COST,
     DATA_OR_OWN,
     NOISE_OR_COPIES,
     NUMBER_SAMPLED,
-    PLAIN,
     SEED,
     SIGMA_LIVE,
 )
-from pages.components.controls.toy_data import map_extent, toy_sample
 from pages.components.controls.widgets import Number, Scale, mount
 from pages.components.live import own_points as canvas
 from pages.components.results.kernel import FREQUENCY_COUNTS
@@ -40,19 +34,14 @@ from pages.components.results.learning import (
     feature_error_path,
     feature_errors,
     feature_errors_at,
-    frequency_plane,
     live_kernel,
-    plane_extents,
     posterior_path,
-    prior_map,
-    weighted_map,
 )
 from pages.components.server import workers
 from pages.components.sharing.recipes import learn_kernel as recipe
 from rff_engine.experiments.toy import learning as toy_learning
-from rff_engine.figures import comparison as pictures, learning, paths
+from rff_engine.figures import learning, paths
 from rff_engine.figures.live import scales
-from rff_engine.figures.style import METHOD_NAMES
 
 TEMPERATURE = replace(BETA, default=10.0)
 RADIUS = Scale(
@@ -86,13 +75,10 @@ CONTROLS = (
     NUMBER_SAMPLED,
     SEED,
     COST,
-    PLAIN,
 )
 
 #: The order of the divergence for which the live view computes OKRFF by itself.
 LIVE_ORDER = 2.0
-
-PIN = Pin(CONTROLS)
 
 HANDLES = (
     "The white circle is one standard deviation of the prior; its ends stretch and turn it, by keyboard too, and the "
@@ -119,15 +105,6 @@ OKRFF_EQUATION = (
 )
 
 
-def heading(method: str, summary: toy_learning.WeightSummary, N: int) -> str:
-    """A method's name, its divergences from the prior and its effective number of frequencies."""
-    effective = f"{summary.effective:.{0 if summary.effective >= 100 else 1}f}"
-    return (
-        f"<b>{METHOD_NAMES[method]}</b><br>KL {summary.kl:.2f}, D<sub>μ</sub> {summary.divergence:,.4g}"
-        f"<br>effective: {effective} of {N}"
-    )
-
-
 def show_live(values, settings: CandidateSettings) -> None:
     """The live view; its own sliders replace those of the sidebar."""
     if values.mu == LIVE_ORDER:
@@ -137,66 +114,6 @@ def show_live(values, settings: CandidateSettings) -> None:
     else:
         packed, sliders = live_kernel(settings, RADIUS.values, values.mu), (TEMPERATURE, RADIUS)
     live.mount("kernel", packed, values, sliders)
-
-
-def show_plain(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> None:
-    """The live view as Plotly figures, made again when a slider is released."""
-    with layout.show_errors():
-        frequency_extent, delta_extent = plane_extents(settings)
-        plane = frequency_plane(settings.data, values.sigma, frequency_extent, settings.ellipse)
-        posterior = toy_learning.plane_posterior(plane, values.beta)
-        weights = {method: candidate_weights(settings, weighting) for method, weighting in weightings.items()}
-        maps = {"rff": prior_map(values.sigma, delta_extent, settings.ellipse)} | {
-            method: weighted_map(settings, weightings[method], delta_extent) for method in ("pbrff", "okrff")
-        }
-    layout.figure(
-        learning.frequency_planes(frequency_extent, plane.prior, plane.loss, posterior),
-        "**Drag β: the posterior moves from the prior's disc to the nearest and deepest minima of the loss.**",
-        "Bright: likely frequencies, or a low loss.",
-        key="spectrum",
-        alt="Prior density, alignment loss and pseudo-posterior density over the frequency plane",
-    )
-    show_candidates(values, settings, weights)
-    layout.figure(
-        learning.kernel_maps(maps, delta_extent),
-        "**The similarity of two points whose difference is δ: green similar, purple dissimilar, <<white|dark grey>> "
-        "neither.**",
-        key="kernels",
-        alt="The prior kernel and the kernels learned by PBRFF and OKRFF over the plane of differences",
-    )
-
-
-def show_candidates(values, settings: CandidateSettings, weights: dict[str, np.ndarray]) -> None:
-    """The candidates sized by their weights, and the sorted weights."""
-    learned = {method: weights[method] for method in ("pbrff", "okrff")}
-    summaries = {method: toy_learning.weight_summary(Q, values.mu) for method, Q in learned.items()}
-    sample = toy_sample(settings.data)
-    left, right = st.columns([2, 1])
-    with left:
-        layout.figure(
-            learning.weighted_candidates(
-                sample.X,
-                sample.y,
-                map_extent(settings.data),
-                candidates(settings).omega,
-                learned,
-                {method: heading(method, summary, values.N) for method, summary in summaries.items()},
-                plane_extents(settings)[0],
-            ),
-            f"**The {values.N} candidates drawn from the prior; the area of a dot is its weight.**",
-            f"Small grey dots have almost no weight; at most {learning.MOST_LIGHT_DOTS} of them are drawn.",
-            key="candidates",
-            alt="The data, and the candidate frequencies sized by their weights under PBRFF and OKRFF",
-        )
-    with right:
-        layout.figure(
-            learning.sorted_weights(weights),
-            "**Weights in descending order; 1 is the prior.**",
-            f"OKRFF may reach Dμ = ρ = {values.rho * values.N:,.4g}; "
-            "where it stays below, all weight is on the best candidate.",
-            key="weights",
-            alt="Sorted weights of the candidates under the prior, PBRFF and OKRFF, on logarithmic axes",
-        )
 
 
 def show_errors(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> None:
@@ -278,62 +195,24 @@ def weightings_of(values) -> dict[str, Weighting]:
     }
 
 
-def show_comparison(values) -> None:
-    """The pinned settings and the current ones, each with its learned kernels and their errors."""
-    if values.pin is None:
-        return
-
-    def show_side(own, name: str) -> None:
-        settings = candidate_settings(own)
-        weightings = weightings_of(own)
-        learned = {method.upper(): weightings[method] for method in ("pbrff", "okrff")}
-        errors = {
-            method: feature_errors_at(settings, weighting, own.C, own.D).mean() for method, weighting in learned.items()
-        }
-        comparison.heading(
-            name,
-            f"{settings.data.test_error} of D = {own.D} features: "
-            + ", ".join(f"{method} {layout.percent(error)}" for method, error in errors.items()),
-        )
-        extent = plane_extents(settings)[1]
-        layout.figure(
-            pictures.kernel_side(
-                {method: weighted_map(settings, weighting, extent) for method, weighting in learned.items()},
-                width=comparison.width(),
-            ),
-            f"The learned kernels, for differences up to {extent:g}; errors are means of {CURVE_DRAWS} draws.",
-            key=f"compared_{name}",
-            alt=f"Learned kernels of {name}",
-        )
-
-    comparison.show(values.pin, values, PIN.differences(values.pin, values), show_side)
-
-
 def main() -> None:
     tour = lessons.Tour("learn_kernel", CONTROLS)
-    values = mount(CONTROLS, tour, parameters=(POINTS, PIN))
+    values = mount(CONTROLS, tour, parameters=(POINTS,))
     layout.title(
         "The [[prior]] weighs every frequency by the kernel's [[spectral density]]. **PBRFF** (PAC-Bayesian random "
         "Fourier features) and **OKRFF** (optimized kernel random Fourier features) use the labels and give more "
         "weight to cosines that are large within a class and small between classes. Drag **β** and **ρ** to see the "
         "prior turn into a learned kernel, and how much that helps with few features; **σ** is the prior's width.",
     )
-    with st.container(horizontal=True, key="beginnings"):
-        PIN.offer(values)
-        tour.show_row()
-    tour.show_card()
+    tour.show()
     with layout.show_errors():
         settings = candidate_settings(values)
         weightings = weightings_of(values)
-        show_comparison(values)
         with canvas.beside(values.points):
-            if not values.plain:
-                show_live(values, settings)
-            else:
-                show_plain(values, settings, weightings)
+            show_live(values, settings)
     layout.caption_below(
         "**Weights choose only among what was drawn: turn the prior away from a bright spot, and its wave is lost.**",
-        f"{'' if values.plain else HANDLES}The kernel of a prior that is a circle depends on distance alone; the "
+        f"{HANDLES}The kernel of a prior that is a circle depends on distance alone; the "
         "learned kernels repeat the pattern of the classes. "
         "[[Top|First]]: the prior density, the loss of every frequency (bright is low), and the posterior density. "
         f"[[Middle|Then]]: the {values.N} candidates drawn from the prior; the area of a dot is its weight. "
@@ -344,7 +223,7 @@ def main() -> None:
     layout.equation(*OKRFF_EQUATION)
     deferred.show("errors", lambda: show_errors(values, settings, weightings))
     deferred.show("path", lambda: show_path(values, settings))
-    link = {POINTS.key: values.points, PIN.key: st.query_params.get(PIN.key, "")}
+    link = {POINTS.key: values.points}
     sharing.offer(
         "learn_kernel",
         CONTROLS,

@@ -253,7 +253,7 @@ def main() -> None:
         st.header("Short lessons")
         st.markdown("A few steps each, on one of the pages: look, predict, and see what happens.")
         lessons.show_all_links()
-        presentation.show_buttons(())
+        presentation.show_button()
 
     sharing.offer(
         "start", (), values, lambda: numbers(run), {"seed": BREAST_SWEEP.seed, "repeats": BREAST_SWEEP.repeats}

@@ -6,20 +6,17 @@ import pandas as pd
 import streamlit as st
 
 from pages.components import deferred, escaping, layout, live, sharing, upload
-from pages.components.controls import screen
 from pages.components.controls.table_choices import TABLE_CHOICES
-from pages.components.controls.toy import BETA, COST, PLAIN, SEED, SIGMA
+from pages.components.controls.toy import BETA, COST, SEED, SIGMA
 from pages.components.controls.widgets import Number, Options, Scale, hide_in_sidebar, mount, without_headings
 from pages.components.results.your_data import (
     bounds_along_beta,
     certificate,
     coordinates,
-    kernel_maps,
     kernel_plane,
     known,
     landmark_path,
     landmark_problem,
-    landmark_view,
     live_kernel,
     live_landmarks,
     remembered,
@@ -28,13 +25,10 @@ from pages.components.results.your_data import (
 from pages.components.server import queues
 from pages.components.sharing.recipes import your_data as recipe
 from rff_engine.experiments.reports.tables import error_by_features
-from rff_engine.experiments.toy import learning as toy_learning
 from rff_engine.experiments.toy.certificates import rows_in_words
 from rff_engine.figures import (
     bounds as bound_figures,
     certificates as certificate_figures,
-    landmarks as figures,
-    learning,
     paths,
     sweeps,
 )
@@ -74,7 +68,6 @@ CONTROLS = (
         "how", "How landmarks are chosen", None, tuple(SELECTIONS), "k-means", True, only_if=("view", (LANDMARKS,))
     ),
     Number("landmarks", "Number of landmarks", None, 1, 8, 5, 1, only_if=("view", (LANDMARKS,))),
-    PLAIN,
 )
 
 
@@ -116,16 +109,13 @@ def show_landmarks(values, chosen):
         largest = remembered(("live problem", *key), lambda: landmark_problem(where, values, MAX_FREQUENCIES, method))
         problem = remembered(("problem", *key, values.D), lambda: landmark_problem(where, values, values.D, method))
         path = remembered(("path", *key, values.D, values.C), lambda: landmark_path(where, problem, values))
-    if values.plain:
-        show_plain_landmarks(values, where, problem, (*key, values.D))
-    else:
-        packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, largest, values))
-        live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
-        layout.caption_below(
-            "**Drag [[β]] and [[D]]: does learning lower the test error on your data?**",
-            "Each [[column|row]] is one [[landmark]], marked by a star. Green: similar to it; purple: dissimilar. "
-            "Decisions are those of a linear SVM on the similarities of a [[row|column]], in these two coordinates.",
-        )
+    packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, largest, values))
+    live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
+    layout.caption_below(
+        "**Drag [[β]] and [[D]]: does learning lower the test error on your data?**",
+        "Each [[column|row]] is one [[landmark]], marked by a star. Green: similar to it; purple: dissimilar. "
+        "Decisions are those of a linear SVM on the similarities of a [[row|column]], in these two coordinates.",
+    )
     st.caption(words)
     layout.figure(
         paths.landmark_errors_and_kl(values.beta, path),
@@ -138,81 +128,14 @@ def show_landmarks(values, chosen):
     return lambda: recipe.landmark_numbers(problem, path, values.beta), axes
 
 
-def show_plain_landmarks(values, where, problem, key) -> None:
-    """The live view as Plotly figures."""
-    with layout.show_errors():
-        view = remembered(("view", *key, values.beta, values.C), lambda: landmark_view(where, problem, values))
-    show_maps(where, problem, view)
-    left, right = st.columns([2, 4])
-    with left:
-        show_points(where, problem)
-    with right:
-        show_decisions(where, problem, view)
-
-
-def show_maps(where, problem, view) -> None:
-    """The similarity to each landmark, by the prior and as learned."""
-    layout.figure(
-        figures.prior_and_learned_maps(problem, view, where.extent, upright=screen.narrow()),
-        "**Each [[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
-        "<<white|dark grey>>: neither.**",
-        key="maps",
-        alt="Similarity maps of each landmark on your data, for the prior and for the learned weights",
-    )
-
-
-def show_points(where, problem) -> None:
-    """The training rows and the landmarks among them."""
-    train = where.train
-    points = figures.points_and_landmarks(train.X, train.y, problem.landmarks, problem.indices, where.extent)
-    points.update_xaxes(title=escaping.plotly(train.feature_names[0]))
-    points.update_yaxes(title=escaping.plotly(train.feature_names[1]))
-    layout.figure(
-        points,
-        "**The training rows and the landmarks.**",
-        key="points",
-        alt="Training rows of your data in two coordinates, with the landmarks as numbered stars",
-    )
-
-
-def show_decisions(where, problem, view) -> None:
-    """The decisions of a linear SVM on prior and on learned similarities."""
-    layout.figure(
-        figures.prior_and_learned_decisions(problem, view, where.extent, upright=screen.narrow()),
-        "**Compare the two: does learning help on your data?**",
-        f"A linear SVM on the {len(problem.labels)} similarities of each [[row|column]], in these two coordinates.",
-        key="decisions",
-        alt="Decision maps of a linear SVM on prior and learned similarities of your data, with their errors",
-    )
-
-
 def show_kernel(values, chosen):
     """The frequencies of the plane that agree with the labels, and the learned kernels."""
     where, axes, key, words = mapped(values, chosen)
     key = (*key, values.sigma)
     with layout.show_errors():
         made = remembered(("plane", *key), lambda: kernel_plane(where, values))
-    if not values.plain:
-        packed = remembered(("live kernel", *key), lambda: live_kernel(where, made, values, RADIUS.values))
-        live.mount("kernel", packed, values, (INVERSE_TEMPERATURE, RADIUS))
-    else:
-        posterior = toy_learning.plane_posterior(made.plane, values.beta)
-        layout.figure(
-            learning.frequency_planes(made.frequency_extent, made.plane.prior, made.plane.loss, posterior),
-            "**Bright: likely frequencies, or a low loss.**",
-            key="spectrum",
-            alt="Prior density, alignment loss of your data and pseudo-posterior density over the frequency plane",
-        )
-        layout.figure(
-            learning.kernel_maps(
-                remembered(("kernels", *key, values.beta, values.rho), lambda: kernel_maps(made, values)),
-                made.delta_extent,
-            ),
-            "**The similarity of two rows whose difference is δ: green similar, purple dissimilar, <<white|dark grey>> "
-            "neither.**",
-            key="kernels",
-            alt="The prior kernel and the kernels learned from your data over the plane of differences",
-        )
+    packed = remembered(("live kernel", *key), lambda: live_kernel(where, made, values, RADIUS.values))
+    live.mount("kernel", packed, values, (INVERSE_TEMPERATURE, RADIUS))
     layout.caption_below(
         "**The posterior moves to the frequencies whose loss on your labels is low, shown bright.**",
         "First: the [[prior]] density, the [[alignment loss]] of every [[frequency]], and the [[posterior]] density. "

@@ -19,12 +19,12 @@ from deploy.site.packing import as_json, packed_file
 from deploy.site.reading import TEXTS, Control, Part, Reader, Scene
 from pages.components.catalogue import Grid, Page
 from pages.components.controls.moved import MOVED
-from pages.components.controls.widgets import HOW_PAINTED, as_text
+from pages.components.controls.widgets import as_text
 from pages.components.lessons import content, numbers as lesson_numbers
 from pages.components.results.landmarks import MAX_LANDMARKS, TOO_MANY
 
 #: What the browser adds to the data of a live view.
-_SETTINGS_OF_VIEW = ("settings", "hidden", "clickable", "alone", "chosen", MOVED.key)
+_SETTINGS_OF_VIEW = ("settings", "clickable", "chosen", MOVED.key)
 _SHOWN_PRESET = "**Shown"
 #: The landmarks that a reader has clicked, in a link.
 _PICKS = "picks"
@@ -157,7 +157,7 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
     default = scenes[0]
     beside = samples.SCALES.get(page.view, ()) if grid.samples else ()
     sliders = sorted(set(default.view["settings"]) - set(beside)) if default.view else []
-    known = dict.fromkeys(key for scene in scenes for key in scene.settings if key not in HOW_PAINTED)
+    known = dict.fromkeys(key for scene in scenes for key in scene.settings)
     keys = [key for key in known if key not in (*sliders, *grid.sections_only)]
     every = [*keys, *sliders, *grid.sections_only]
     (folder / page.name).mkdir(parents=True)

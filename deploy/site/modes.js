@@ -1,10 +1,9 @@
 // @ts-check
-// The look of a page: light or dark, enlarged for a projector, without its controls, or with one picture alone.
+// The look of a page: light or dark, enlarged for a projector, or in a frame.
 
 const DARK = window.matchMedia("(prefers-color-scheme: dark)");
 const NARROW = window.matchMedia("(max-width: 639.98px)"); // as in the app
 const THEME = "theme of the static edition";
-const ALL = "all"; // hides all controls of a page
 /** The order in which the button goes through the themes; the first follows the reader's system. */
 const THEMES = ["", "light", "dark"];
 
@@ -62,17 +61,6 @@ export function applyModes(link) {
   const { classList } = document.documentElement;
   classList.toggle("projector", link.projector === "true");
   classList.toggle("embed", link.embed === "true");
-  classList.toggle("bare", hiddenBy(link).includes(ALL));
-  classList.toggle("one-picture", Boolean(link.view));
-}
-
-/**
- * Names of hidden controls.
- *
- * @param {Settings} link
- */
-export function hiddenBy(link) {
-  return (link.hide ?? "").split(",").filter(Boolean);
 }
 
 /** What a figure needs to know of the screen. */

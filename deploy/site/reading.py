@@ -93,9 +93,7 @@ class Reader:
         if page == "start":
             self._run()
         else:
-            self.app.query_params["view"] = "opening"  # the least that opens the app
             self._run()
-            self.app.query_params.clear()
             self.app.session_state[entry._ENTERED] = page
             self.app.switch_page(f"pages/{page}.py")
             self._run()

@@ -6,7 +6,6 @@ import {
   applyModes,
   applyTheme,
   chosenTheme,
-  hiddenBy,
   keepTheme,
   look,
   nextTheme,
@@ -52,7 +51,7 @@ import { load } from "./store.js";
 /** @typedef {{ tables(): Tables, inputTime?: number }} LiveView */
 /** @typedef {(component: { parentElement: HTMLElement, data: any, setStateValue: Function, setTriggerValue: Function }) => void} Component */
 
-const MODES = ["hide", "projector", "embed", "view", "theme", "embed_options"];
+const MODES = ["projector", "embed", "theme", "embed_options"];
 
 applyTheme(themeOf(settingsOf(location)) || chosenTheme());
 
@@ -342,7 +341,7 @@ class Page {
 
   showCard() {
     const place = this.find(".st-key-lesson_card");
-    if (!this.place || this.link.view) return place.replaceChildren();
+    if (!this.place) return place.replaceChildren();
     const { lesson, step, answer } = this.place;
     const { before, after, card } = lesson.steps[step - 1];
     if (!place.firstElementChild) {
@@ -449,19 +448,14 @@ class Page {
   mountView() {
     this.mounting = false;
     if (!this.shown) return;
-    const { description, link, settings } = this;
+    const { description, settings } = this;
     const sliders = Object.keys(description.sliders);
-    const hidden = hiddenBy(link);
     this.components.live({
       parentElement: this.find(".live-place"),
       data: {
         ...(this.shown.view ?? this.shown.draws.view(settings)),
         settings: Object.fromEntries(sliders.map((key) => [key, Number(settings[key])])),
-        hidden: sliders.filter((key) => hidden.includes(key)),
-        clickable: description.clicks
-          ? !hidden.includes("how")
-          : description.choices.length > 0 && !hidden.includes("bound"),
-        alone: link.view || null,
+        clickable: Boolean(description.clicks) || description.choices.length > 0,
         chosen: this.shown.words.chosen,
         moved: settings.moved,
       },
@@ -473,13 +467,12 @@ class Page {
   /** Controls, presets, card and the row of links show the settings. */
   showSettings() {
     const { description, settings } = this;
-    const hidden = hiddenBy(this.link);
     for (const { key, scale } of description.controls) {
       /** @type {HTMLElement} */
       const row = this.find(`.controls [data-key="${key}"]`);
       if (scale) this.showScale(key);
       else row.querySelector("select").value = settings[key];
-      row.hidden = hidden.includes(key) || !this.applies(key, scale);
+      row.hidden = !this.applies(key, scale);
     }
     const active = this.preset;
     for (const [k, button] of this.find(".presets").querySelectorAll("button").entries()) {
@@ -488,7 +481,7 @@ class Page {
     this.find(".preset-line").innerHTML = active?.line ?? description.own;
     this.components.row({
       ...this.component(".row-place"),
-      data: { page: description.page, query: this.query, choices: NONE, code: null, mark: "#" },
+      data: { page: description.page, query: this.query, code: null, mark: "#" },
     });
   }
 
@@ -506,13 +499,6 @@ class Page {
 
 /** Words for a switch. @type {Record<string, string>} */
 const SWITCHED = { true: "on", false: "off" };
-/** The panel that composes links needs a server. */
-const NONE = {
-  controls: /** @type {[string, string][]} */ ([]),
-  lessons: /** @type {[string, string, number][]} */ ([]),
-  pictures: /** @type {[string, string][]} */ ([]),
-};
-
 /**
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} name @param {Partial<HTMLElementTagNameMap[K]>} [properties]

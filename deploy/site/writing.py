@@ -70,7 +70,7 @@ def site_style() -> str:
     own = Template((HERE / "site.css").read_text(encoding="utf-8")).substitute(
         base=theme["baseFontSize"], light=theme["light"]["primaryColor"], dark=theme["dark"]["primaryColor"]
     )
-    return "\n".join([live.read("live.css"), live.read("alone.css"), *map(read, STYLES), own])
+    return "\n".join([live.read("live.css"), *map(read, STYLES), own])
 
 
 def prepare(folder: Path) -> None:
@@ -97,7 +97,7 @@ def export(folder: Path, pages: Sequence[Page], only_defaults: bool = False, pro
     write_shared(folder)
     data = folder / "data"
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=silence) as pool:
-        tasks = [pool.submit(export_page, page, live.markup(page.view), data, only_defaults) for page in pages]
+        tasks = [pool.submit(export_page, page, live.html(page.view), data, only_defaults) for page in pages]
         exported = [task.result() for task in tasks]
     write_pages(folder, exported)
 

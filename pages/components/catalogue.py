@@ -6,35 +6,13 @@ It imports nothing of the app, and nothing that takes time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 
 #: In a `Grid`, all values that a control offers.
 EVERY = None
 #: Values by control.
 Products = tuple[dict[str, tuple | None], ...]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture that a link may show alone."""
-
-    name: str
-    """In the link, and the `data-part` of the live view's HTML or the key of the figure"""
-    label: str
-    live: bool = True
-    """Whether it is a part of the page's live view; otherwise it is a Plotly figure"""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What an exercise sheet asks to read off a page."""
-
-    what: str
-    value: str
-    """As the page writes it, a format string over the page's class of `lessons.numbers`"""
-    changed: dict = field(default_factory=dict)
-    """Settings that differ from those after the lesson's last step"""
 
 
 @dataclass(frozen=True)
@@ -89,10 +67,6 @@ class Page:
     """Files below `docs/`; the page links to the first one at its end"""
     view: str = ""
     """Its live view, of `rff_engine/figures/live`"""
-    pictures: tuple[Picture, ...] = ()
-    """Those that a link may show alone"""
-    reading: Reading | None = None
-    """The last exercise of the sheets of its lessons"""
     grid: Grid | None = None
     """What the static edition has of it; None: nothing"""
     measured: tuple[str, ...] = ("",)
@@ -125,7 +99,6 @@ PAGES = (
         shows="live: three landmarks learn as β grows; then five figures, each a link to a page with its settings",
         documentation=("tutorial.md",),
         view="opening",
-        pictures=(Picture("opening", "Maps of three landmarks, with the errors"),),
         grid=Grid(),
     ),
     Page(
@@ -138,15 +111,6 @@ PAGES = (
         "plane, and errors of both feature maps; circles lifted to three dimensions, losses and risks",
         documentation=("examples/01_kernel_as_prior.py",),
         view="prior",
-        pictures=(
-            Picture("line", "Frequencies, kernel and functions of the prior"),
-            Picture("plane", "Kernel and its approximation in the plane", live=False),
-            Picture("errors", "Error against the number of features", live=False),
-            Picture("lift", "Circles lifted to three dimensions", live=False),
-        ),
-        reading=Reading(
-            "the error (root mean square) of the average of cosines and sines at the number D", "{after.error:.3f}"
-        ),
         grid=Grid(
             ({"kernel": EVERY}, {"kernel": ("Matérn",), "nu": (0.5, 50.0)}),
             sections=(
@@ -166,11 +130,6 @@ PAGES = (
         "landmarks at random, by k-means or clicked; points drawn by hand",
         documentation=("examples/02_landmarks.py",),
         view="landmarks",
-        pictures=(
-            Picture("maps", "Similarity maps and decisions"),
-            Picture("weights", "Points and spectral weights"),
-        ),
-        reading=Reading("the test error of the learned similarities", "{after.learned_error:.1%}"),
         grid=Grid(
             samples=_SAMPLES,
             sections=(
@@ -198,14 +157,6 @@ PAGES = (
         "learned kernels, any frequency's wave over the data; error against D",
         documentation=("examples/03_learn_a_kernel.py", "examples/04_few_features.py", "how-to/pipeline.md"),
         view="kernel",
-        pictures=(
-            Picture("planes", "Prior, loss and posterior over the frequencies"),
-            Picture("candidates", "Data, and candidates by their weights"),
-            Picture("kernels", "Prior kernel and learned kernels"),
-        ),
-        reading=Reading(
-            "the KL divergence of the pseudo-posterior from the prior", "{after.summary.kl:.2f}", changed={"beta": 10.0}
-        ),
         grid=Grid(
             samples=_SAMPLES,
             sections=(
@@ -231,14 +182,6 @@ PAGES = (
         "bounding many landmarks; a printed theorem that fails",
         documentation=("how-to/read-a-bound.md", "examples/05_read_a_bound.py", "theory.md"),
         view="bounds",
-        pictures=(
-            Picture("curves", "Bounds against β"),
-            Picture("terms", "Terms of the chosen bound"),
-            Picture("map", "The chosen bound over β and n"),
-        ),
-        reading=Reading(
-            "the value of Theorem 3 at the chosen β", "{after.theorem_3:.3f}", changed={"question": "How tight?"}
-        ),
         grid=Grid(
             (
                 {"data": EVERY, "bound": EVERY},
@@ -275,12 +218,6 @@ PAGES = (
         "D for three methods; the rows that a bound of 10 % would take; blocks of points that test, then teach",
         documentation=("examples/06_certified_classifier.py", "certificates.md"),
         view="certificate",
-        pictures=(
-            Picture("votes", "Votes over the plane"),
-            Picture("ledger", "Certificate, term by term"),
-            Picture("steps", "Risk at every step"),
-        ),
-        reading=Reading("the certified risk of the vote", "{after.certificate.risk_bound:.1%}"),
         grid=Grid(
             ({"method": EVERY}, {"prior": (0.0, 0.5)}, {"data": ("moons", "circles", "xor")}),
             sections_only=("blocks", "arrived"),
@@ -299,11 +236,6 @@ PAGES = (
         "simulation; kernel ridge regression beside ridge on features, errors and times",
         documentation=("examples/07_spread_frequencies.py",),
         view="approximation",
-        pictures=(
-            Picture("methods", "Two methods: frequencies and errors"),
-            Picture("errors", "Error of every method against r", live=False),
-        ),
-        reading=Reading("the error of the second method over all pairs of rows", "{after.second.error:.2g}"),
         grid=Grid(
             (
                 *_METHOD_PAIRS,
@@ -332,8 +264,6 @@ PAGES = (
         "density of Claim 1; error against the number of landmarks, and Propositions 1 and 2",
         documentation=("examples/08_adapt_frequencies.py",),
         view="descent",
-        pictures=(Picture("player", "Frequencies during the descent"),),
-        reading=Reading("the error over all points at the end of the descent", "{after.last_error:#.3g}"),
         grid=Grid(
             (
                 {"data": EVERY, "r": (5, 20, 50)},

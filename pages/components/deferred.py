@@ -8,13 +8,11 @@ fetches the other parts, for the settings of this run alone, so that paper has t
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 
 import streamlit as st
 
 from pages.components import browser, layout
-from pages.components.controls import alone
 from pages.components.server import entry, queues
 
 _SCRIPT = Path(__file__).with_name("deferred.js")
@@ -40,10 +38,10 @@ def show(name: str, part: Callable[[], object]) -> None:
         return
     # Keys contain the page, so that no two pages share state.
     key = f"{entry.page().name}_{name}"
-    if waits and not alone.chosen():
+    if waits:
         _show_when_near(key, entry.count_of_runs(), part)
         return
-    with nullcontext() if alone.chosen() else st.container(key=f"near_{key}"), layout.show_errors():
+    with st.container(key=f"near_{key}"), layout.show_errors():
         part()
 
 

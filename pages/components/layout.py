@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.components import glossary
-from pages.components.controls import alone, presentation, screen
+from pages.components.controls import presentation, screen
 from pages.components.server import entry
 
 _HERE = Path(__file__).parent
@@ -42,17 +42,10 @@ def figure(fig, caption: str, details: str = "", *, key: str, alt: str, **kwargs
 
     `alt` describes the figure for screen readers; other arguments go to `st.plotly_chart`. In the caption,
     ``[[right|below]]`` names a place on a wide and on a narrow screen, and ``[[prior]]`` a term of the glossary.
-    Nothing is shown, and None returned, if a link asks for another picture alone.
     """
-    if alone.leaves_out(key):
-        return None
     # Export works only through Plotly's own download button: it is hidden, for the sharing row to press.
     config = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]], "scrollZoom": False}
     fig = presentation.enlarge(screen.fit(fig))
-    if alone.chosen():
-        fig.update_layout(height=None)
-        st.plotly_chart(fig, width="stretch", height="stretch", key=key, alt=alt, config=config)
-        alone.finish()
     answer = st.plotly_chart(fig, width="stretch", key=key, alt=alt, config=config, **kwargs)
     caption_below(caption, details)
     return answer

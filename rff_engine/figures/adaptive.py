@@ -1,8 +1,4 @@
-"""Figures of adaptive frequencies: weights on a grid, an animated descent, densities, and errors by landmarks.
-
-The descent is a figure with frames, which plays without requests to the server. It is shown in browsers in which the
-live view of a descent does not run.
-"""
+"""Figures of adaptive frequencies: weights on a grid, densities, and errors by landmarks."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    from ..experiments.toy.adaptive import Descent, GridWeights, ImportancePlane, LossGaps
+    from ..experiments.toy.adaptive import GridWeights, ImportancePlane, LossGaps
 
 _POINT, _LANDMARK = "#8C8C8C", "#E69F00"
 #: Colours of a descent: landmarks, start and trail of a frequency, errors over all points, at landmarks, at the start.
@@ -40,15 +36,7 @@ DESCENT_COLOURS = {
     "landmarks": METHOD_COLOURS["weight"],
     "drawn": METHOD_COLOURS["monte_carlo"],
 }
-_, _START, _TRAIL, _ALL, _LOSS, _DRAWN = DESCENT_COLOURS.values()
 DESCENT_DASHES = {"all": "solid", "landmarks": "dash", "drawn": "dot"}
-_DOT = {"color": _ALL, "opacity": 0.75, "line": {"width": 0.5, "color": "white"}}
-_MARKS = {"size": 12, "color": [_ALL, _LOSS], "line": {"width": 1.5, "color": "#111111"}}
-#: Diameters in pixels of a dot of weight 1/r and of the largest dot.
-_EVEN_DOT, _LARGEST_DOT = 11.0, 26.0
-#: Limit of the points of all trails in a frame, which bounds the size of the figure.
-_TRAIL_POINTS = 800
-_FRAME_MILLISECONDS = 90
 _ERROR_TICKS = tuple(float(f"{lead}e{power}") for power in range(-6, 1) for lead in (1, 3))
 _ERROR_TEXTS = tuple(f"{tick:g}" for tick in _ERROR_TICKS)
 
@@ -75,147 +63,6 @@ def inputs_and_grid(
         look = {"title": f"<b>weights {title}</b>", "scale": SEQUENTIAL_SCALE, "limits": (0.0, float(np.max(values)))}
         add_map(fig, panel, values, frequency_extent, "weight", **look, tickformat=".2g")
     return finish_panels(fig, 400, top=78)
-
-
-def descent_player(descent: Descent, frequency_extent: float) -> go.Figure:
-    """Animation of the frequencies in the plane and of the errors, with play buttons and a slider.
-
-    It has a frame for each kept step, named after it, with the moving traces only.
-    """
-    fig = Sheet(columns=2, gap=(0.1, 0))
-    trail, dots, marks = _moving(descent, 0)
-    _add_frequencies(fig, descent.frequencies[0], trail, dots)
-    _add_errors(fig, descent, marks)
-    square_panel(fig, 1, frequency_extent, "ω")
-    _error_axes(fig, descent)
-    _controls(fig, descent)
-    for k, step in enumerate(descent.steps):
-        fig.add_frame(str(step), [1, 2, 5], _moving(descent, k))
-    return finish(fig, 600, margin=fixed_margin(top=40, bottom=178))
-
-
-def _add_frequencies(fig: Sheet, first, trail: dict, dots: dict) -> None:
-    """Add where the frequencies start, their trails, and where they are."""
-    add_dots(fig, 1, first, {"size": 5, "color": _START, "symbol": "circle-open"}, name="start")
-    line = {"color": _TRAIL, "width": 1}
-    add_curve(fig, **trail, name="trail", line=line, opacity=0.7, showlegend=False, row=1, col=1)
-    fig.add_scatter(
-        **dots | {"marker": _DOT | dots["marker"]},
-        mode="markers",
-        name="frequency",
-        hovertemplate="ω = (%{x:.2f}, %{y:.2f})<br>weight %{customdata:.3f}<extra></extra>",
-        row=1,
-        col=1,
-    )
-
-
-def _add_errors(fig: Sheet, descent, marks: dict) -> None:
-    """Add both error curves with the marks of the step, and the error of the frequencies as drawn."""
-    for x, y, of, name in (
-        (np.arange(len(descent.landmark_errors)), descent.landmark_errors, "landmarks", "at the landmarks"),
-        (descent.steps, descent.errors, "all", "over all points"),
-    ):
-        line = {"color": DESCENT_COLOURS[of], "width": 2.2, "dash": DESCENT_DASHES[of]}
-        add_curve(fig, x, y.astype(np.float32), name, line, "step %{x}: error %{y:.3g}", row=1, col=2)
-    fig.add_scatter(
-        **marks, mode="markers", marker=_MARKS, name="this step", showlegend=False, hoverinfo="skip", row=1, col=2
-    )
-    fig.add_hline(descent.drawn_error, row=1, col=2, line={"color": _DRAWN, "dash": DESCENT_DASHES["drawn"]})
-    fig.add_annotation(
-        x=1,
-        y=float(np.log10(descent.drawn_error)),
-        xref="x2 domain",
-        yref="y2",
-        xanchor="right",
-        yanchor="bottom",
-        text=f"as drawn, weights 1/r: {descent.drawn_error:.3g}",
-        showarrow=False,
-    )
-
-
-def _moving(descent, k: int) -> list[dict]:
-    """What changes between frames: of the trails, of the dots, and of the marks on the error curves."""
-    step, weights = descent.steps[k], descent.weights[k]
-    r = len(weights)
-    stride = max(1, -(-len(descent.steps) * r // _TRAIL_POINTS))
-    path = descent.frequencies[[*range(0, k, stride), k]]  # (T, r, 2): earlier positions and the current one
-    gap = np.full((1, r, 2), np.nan)
-    trail = np.concatenate([path, gap]).transpose(1, 0, 2).reshape(-1, 2).astype(np.float32)
-    # The same scale in all frames, so that a growing dot gains weight.
-    largest = np.sqrt(descent.weights.max() * r)
-    dots = descent.frequencies[k].astype(np.float32)
-    size = (np.sqrt(weights * r) * min(_EVEN_DOT, _LARGEST_DOT / max(largest, 1e-12))).astype(np.float32)
-    return [
-        {"x": trail[:, 0], "y": trail[:, 1]},
-        {"x": dots[:, 0], "y": dots[:, 1], "customdata": weights.astype(np.float32), "marker": {"size": size}},
-        {
-            "x": np.array([step, step], dtype=np.int32),
-            "y": np.array([descent.errors[k], descent.landmark_errors[step]], dtype=np.float32),
-        },
-    ]
-
-
-def _error_axes(fig: Sheet, descent) -> None:
-    shown = np.concatenate([descent.errors, descent.landmark_errors, [descent.drawn_error]])
-    low, high = np.log10(np.maximum([shown.min(), shown.max()], 1e-6))
-    last = len(descent.landmark_errors) - 1
-    fig.update_xaxes(title="step", range=[-0.03 * max(last, 1), 1.03 * max(last, 1)], fixedrange=True, col=2)
-    fig.update_yaxes(
-        type="log",
-        title="error ‖K̃ − K‖ / ‖K‖",
-        range=[low - 0.1, high + 0.15],
-        tickvals=_ERROR_TICKS,
-        ticktext=_ERROR_TEXTS,
-        fixedrange=True,
-        col=2,
-    )
-
-
-def _controls(fig: Sheet, descent) -> None:
-    """Add play and stop buttons, and a slider over the kept steps."""
-    at_once = {"mode": "immediate", "transition": {"duration": 0}}
-    play = at_once | {"fromcurrent": True, "frame": {"duration": _FRAME_MILLISECONDS, "redraw": False}}
-    jump = at_once | {"frame": {"duration": 0, "redraw": False}}
-    look = {"bgcolor": "rgba(140,140,140,0.15)", "bordercolor": "#8C8C8C"}
-    fig.update_layout(
-        updatemenus=[
-            {
-                "type": "buttons",
-                "direction": "right",
-                "showactive": False,
-                "x": 0,
-                "xanchor": "left",
-                "y": 0,
-                "yanchor": "top",
-                "pad": {"t": 56, "l": 0},
-                "buttons": [
-                    {"label": "▶ Play", "method": "animate", "args": [None, play]},
-                    {"label": "❚❚ Stop", "method": "animate", "args": [[None], jump]},
-                ],
-            }
-            | look
-        ],
-        sliders=[
-            {
-                "active": 0,
-                "x": 0,
-                "len": 1,
-                "y": 0,
-                "yanchor": "top",
-                "pad": {"t": 96, "b": 0},
-                "currentvalue": {"prefix": "step ", "xanchor": "left"},
-                "activebgcolor": _ALL,
-                "ticklen": 0,
-                "minorticklen": 0,
-                "font": {"size": 12},
-                "transition": {"duration": 0},
-                "steps": [
-                    {"label": str(step), "method": "animate", "args": [[str(step)], jump]} for step in descent.steps
-                ],
-            }
-            | look
-        ],
-    )
 
 
 def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.Figure:
@@ -283,7 +130,11 @@ def loss_gaps(gaps: Mapping[str, LossGaps]) -> go.Figure:
             for end, what, width, k in kinds:
                 name = f"{what} {column}, r = {r}" if k == 2 else f"{METHOD_NAMES[method]}, {what}, r = {r}"
                 y = getattr(gap, (bound if k == 2 else start) + end).mean(axis=1).astype(np.float32)
-                line = {"color": _DRAWN if k == 2 else METHOD_COLOURS[method], "width": width, "dash": dash}
+                line = {
+                    "color": DESCENT_COLOURS["drawn"] if k == 2 else METHOD_COLOURS[method],
+                    "width": width,
+                    "dash": dash,
+                }
                 add_curve(
                     fig,
                     np.asarray(gap.counts),

@@ -139,36 +139,6 @@ def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int 
     return finish(fig, height, hovermode="x unified", margin=fixed_margin(top=60))
 
 
-def bound_taken_apart(curves: BoundCurves, name: str, beta: float) -> go.Figure:
-    """The terms of the bound of a name in `rff_engine.bounds`, stacked, against beta, with a line at `beta`."""
-    curve, fig = curves.bounds[name], Sheet()
-    for term, values in curve.terms.items():
-        fig.add_scatter(
-            x=curve.betas,
-            y=values,
-            name=TERM_NAMES[term],
-            stackgroup="parts",
-            mode="lines",
-            line={"width": 0.5, "color": TERM_COLOURS[term]},
-            hovertemplate="%{y:.3f}",
-        )
-    _add_bound(fig, curve, {})
-    fig.add_scatter(
-        x=curve.betas,
-        y=curves.posterior(name).risk,
-        name="true risk",
-        mode="lines",
-        line=TRUE_LINE,
-        hovertemplate="%{y:.3f}",
-    )
-    top = top_of([curve])
-    _vacuous(fig, top)
-    _add_beta(fig, beta, {})
-    _beta_axis(fig, curve.betas)
-    fig.update_yaxes(range=[0, top], title="alignment loss", fixedrange=True)
-    return finish(fig, 430, hovermode="x unified", margin=fixed_margin(right=20, top=84))
-
-
 def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.Figure:
     """Each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it."""
     names = list(free.bounds)

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from .._typing import ArrayLike
-from .panels import add_classes, add_map, finish_panels, square_panels
 from .sheet import Sheet
 from .style import (
-    DECISION_SCALE,
     METHOD_COLOURS,
     METHOD_NAMES,
     METHOD_SYMBOLS,
@@ -100,15 +97,6 @@ def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: 
         showlegend=False,
         hovertemplate=f"{label}: {text}<extra></extra>",
     )
-
-
-def vote_map(votes: ArrayLike, X: np.ndarray, y: np.ndarray, extent: float) -> go.Figure:
-    """The share of votes (G, G) over the plane, from -1, all for the class -1, to 1, with the points (n, 2)."""
-    fig = square_panels([""], [extent], ["x"])
-    title = "votes for the class +1, less those for −1"
-    add_map(fig, 1, votes, extent, "votes", title=title, scale=DECISION_SCALE, limits=(-1, 1))
-    add_classes(fig, X, y, size=4)
-    return finish_panels(fig, 460, 64)
 
 
 def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Certificate]], chosen: int) -> go.Figure:

@@ -13,8 +13,6 @@ from .panels import add_map, square_panels
 from .sheet import Sheet
 from .style import (
     CLASS_COLOURS,
-    CLASS_SYMBOLS,
-    DECISION_SCALE,
     SEQUENTIAL_SCALE,
     SIMILARITY_SCALE,
     add_note,
@@ -22,15 +20,13 @@ from .style import (
     fixed_margin,
     lying_colorbar,
 )
-from .tiles import GAP, add_boundary, add_points, add_stars, add_tiles, in_tile, square_tiles
+from .tiles import GAP, add_points, add_stars, add_tiles, in_tile, square_tiles
 
 if TYPE_CHECKING:
     from ..experiments.toy.landmarks import LandmarkProblem, LandmarkView
 
 # Space above a tile with a title; tiles are unit squares.
 _TITLE_GAP = 0.1
-# Radius of a star in the clickable figure, as a fraction of half its side.
-_STAR_RADIUS = 0.08
 # Width in pixels of maps one below the other.
 _UPRIGHT_PIXELS = 338
 # Number of points on each similarity map, few enough to be painted quickly.
@@ -93,102 +89,6 @@ def prior_and_learned_maps(
     maps = np.stack([view.prior_maps, view.learned_maps])
     names = "prior", "learned"
     return similarity_mosaic(extent, maps, problem.landmarks, problem.X, problem.y, row_names=names, upright=upright)
-
-
-def decision_maps(
-    extent: float,
-    decisions: ArrayLike,
-    landmarks: np.ndarray,
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    titles: Sequence[str],
-    upright: bool = False,
-) -> go.Figure:
-    """Decision values (C, G, G) over the plane, side by side, with the points and the boundary, where they are 0.
-
-    If `upright`, the maps stand one below the other, for a narrow screen.
-    """
-    C, step = len(decisions), 1 + GAP + _TITLE_GAP
-    left, bottom = (np.zeros(1), -np.arange(C) * step) if upright else (np.arange(C) * (1 + GAP), np.zeros(1))
-    corners = [(at, low) for low in bottom for at in left]
-    tiles = np.asarray(decisions)
-    fig = Sheet()
-    add_tiles(fig, tiles[:, None] if upright else tiles[None], left, bottom, "coloraxis", "decision value")
-    for decision, title, (at, low) in zip(decisions, titles, corners, strict=True):
-        add_boundary(fig, decision, at, low)
-        add_note(fig, at + 0.5, low + 1, title, yanchor="bottom", yshift=1)
-    add_points(fig, np.asarray(X), np.asarray(y), extent, corners, size=5)
-    for l in range(len(landmarks)):
-        place = [in_tile(landmarks[l : l + 1], extent, *corner) for corner in corners]
-        add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
-    square_tiles(fig, -0.02, left[-1] + 1.02, bottom[-1] - 0.02, 1 + _TITLE_GAP)
-    height = round(_UPRIGHT_PIXELS * (1 + _TITLE_GAP - bottom[-1])) + 82 if upright else 446
-    return _finish_tiles(fig, height, upright, DECISION_SCALE, "decision value")
-
-
-def prior_and_learned_decisions(
-    problem: LandmarkProblem,
-    view: LandmarkView,
-    extent: float,
-    *,
-    test_error: str = "test error",
-    upright: bool = False,
-) -> go.Figure:
-    """`decision_maps` on prior and on learned similarities; `test_error` names the error on other points."""
-    titles = [
-        f"<b>{name}</b>: train error {100 * made.train_error:.1f} %, {test_error} {100 * made.test_error:.1f} %"
-        for name, made in (("prior", view.prior), ("learned", view.learned))
-    ]
-    values = np.stack([view.prior.values, view.learned.values])
-    return decision_maps(extent, values, problem.landmarks, problem.X, problem.y, titles=titles, upright=upright)
-
-
-def points_and_landmarks(
-    X: ArrayLike, y: ArrayLike, landmarks: ArrayLike, rows: Sequence[int] | None, extent: float
-) -> go.Figure:
-    """The training points, to click on, with the landmarks as numbered stars.
-
-    The customdata of a mark is its row of `X`; `rows` has those of the landmarks. Points under a star cannot be
-    clicked, nor can the stars of centroids, which have no rows.
-    """
-    X = np.asarray(X)
-    y = np.asarray(y)
-    landmarks = np.asarray(landmarks)
-    under = np.zeros(len(X), dtype=bool)
-    if rows is not None:
-        distance = np.linalg.norm(X[:, None] - landmarks[None], axis=2).min(axis=1)
-        under = distance < _STAR_RADIUS * extent
-    fig = Sheet()
-    for which, answers in ((~under, True), (under, False)):
-        index = np.flatnonzero(which)
-        fig.add_scatter(
-            x=X[index, 0],
-            y=X[index, 1],
-            customdata=index,
-            mode="markers",
-            marker={
-                "size": 8,
-                "color": [CLASS_COLOURS[int(label)] for label in y[index]],
-                "symbol": [CLASS_SYMBOLS[int(label)] for label in y[index]],
-                "line": {"width": 0.7, "color": "white"},
-            },
-            # A click selects nothing: other points keep their opacity.
-            selected={"marker": {"opacity": 0.9}},
-            unselected={"marker": {"opacity": 0.9}},
-            hovertemplate="point %{customdata}: (%{x:.2f}, %{y:.2f})<extra></extra>" if answers else None,
-            hoverinfo=None if answers else "skip",
-            showlegend=False,
-        )
-    for l, point in enumerate(landmarks):
-        add_stars(fig, point[:1], point[1:], l, size=24)
-        if rows is None:
-            fig.data[-1].update(hoverinfo="skip", hovertemplate=None)
-        else:
-            fig.data[-1]["customdata"] = [int(rows[l])]
-    fig.update_xaxes(range=[-extent, extent], constrain="domain", title="x₁", zeroline=False)
-    fig.update_yaxes(range=[-extent, extent], scaleanchor="x", constrain="domain", title="x₂", zeroline=False)
-    return finish(fig, 430, margin=fixed_margin(left=56, top=8))
 
 
 def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int = 260) -> go.Figure:

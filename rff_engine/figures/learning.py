@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_classes, add_dots, add_map, finish_panels, square_panels
+from .panels import add_map, finish_panels, square_panels
 from .sheet import Sheet
 from .style import (
     METHOD_COLOURS,
@@ -26,11 +26,6 @@ from .style import (
 
 #: Losses are shown in reversed colours: bright where a frequency is useful, as for weights and densities.
 _LOSS_SCALE = f"{SEQUENTIAL_SCALE}_r"
-# Diameters in pixels: of a dot with the prior's weight, or less to keep the largest below the limit.
-_PRIOR_DOT, _LARGEST_DOT = 3.0, 26.0
-#: Number of candidates below five times the prior's weight that are shown, a random sample: browsers paint thousands of
-#: dots slowly.
-MOST_LIGHT_DOTS = 1000
 
 
 def frequency_planes(
@@ -53,50 +48,6 @@ def frequency_planes(
         look = {"title": title, "scale": scale, "limits": limits, "tickformat": ".2g"}
         add_map(fig, panel, values, extent, name, **look)
     return finish_panels(fig, height, top=78)
-
-
-def weighted_candidates(
-    X: ArrayLike,
-    y: ArrayLike,
-    data_extent: float,
-    omega: ArrayLike,
-    weights: Mapping[str, ArrayLike],
-    titles: Mapping[str, str],
-    frequency_extent: float,
-) -> go.Figure:
-    """The data, and the candidates (N, 2) in the frequency plane by their weights (N,), a panel for each method.
-
-    In each panel the area of a dot is proportional to its weight.
-    """
-    methods = list(weights)
-    P = 1 + len(methods)
-    fig = square_panels(
-        ["<b>data</b><br> <br> ", *(titles[m] for m in methods)],
-        [data_extent, *[frequency_extent] * (P - 1)],
-        ["x", *["ω"] * (P - 1)],
-    )
-    add_classes(fig, X, y, size=5)
-    for panel, method in enumerate(methods, start=2):
-        _add_weighted_dots(fig, panel, omega, weights[method], METHOD_COLOURS[method], frequency_extent)
-    return finish_panels(fig, 370, top=72)
-
-
-def _add_weighted_dots(fig, panel, omega, Q, colour, extent) -> None:
-    omega = np.asarray(omega)
-    Q = np.asarray(Q)
-    ratio = Q * len(Q)
-    root = np.sqrt(ratio)
-    size = root * min(_PRIOR_DOT, _LARGEST_DOT / root.max())
-    shown = (np.abs(omega).max(axis=1) <= extent) & ((np.arange(len(Q)) < MOST_LIGHT_DOTS) | (ratio > 5))
-    seen = size >= 1
-    for chosen, opacity, sizes in (
-        (shown & ~seen, 0.25, 1.5),
-        (shown & seen, 0.65, size[shown & seen].astype(np.float32)),
-    ):
-        shade = {"color": colour if opacity > 0.5 else "#8C8C8C", "opacity": opacity}
-        marker = {"size": sizes, "line": {"width": 0}} | shade
-        hover = "ω = (%{x:.2f}, %{y:.2f})<br>%{customdata:.3g} times the prior's weight"
-        add_dots(fig, panel, omega[chosen], marker, hover, customdata=ratio[chosen].astype(np.float32))
 
 
 def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go.Figure:

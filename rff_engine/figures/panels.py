@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from .._typing import ArrayLike
 from .sheet import Sheet
-from .style import CLASS_COLOURS, CLASS_SYMBOLS, add_note, finish, fixed_margin, for_colours, lying_colorbar
+from .style import add_note, finish, fixed_margin, for_colours, lying_colorbar
 
 
 def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Sequence[str]) -> Sheet:
@@ -44,14 +44,6 @@ def finish_panels(fig: Sheet, height: int, top: int) -> go.Figure:
 
 def _axis(letter: str, panel: int) -> str:
     return letter if panel == 1 else f"{letter}{panel}"
-
-
-def add_classes(fig: Sheet, X: ArrayLike, y: ArrayLike, size: float) -> None:
-    """Show the points of both classes, (n, 2) with labels -1 and 1, in the first panel."""
-    for label, colour in CLASS_COLOURS.items():
-        edge = {"width": 0.5, "color": "white"}
-        marker = {"size": size, "color": colour, "symbol": CLASS_SYMBOLS[label], "line": edge}
-        add_dots(fig, 1, np.asarray(X)[np.asarray(y) == label], marker)
 
 
 def add_dots(fig: Sheet, panel: int, points: ArrayLike, marker: dict, hover: str = "", **kwargs: Any) -> None:

@@ -8,7 +8,6 @@ A server whose figures are tested leaves the last validation out too: `validate(
 
 from __future__ import annotations
 
-import base64
 import itertools
 from collections.abc import Sequence
 from functools import cache
@@ -40,7 +39,6 @@ class Sheet:
         gap: tuple[float, float] = (0.1, 0.1),
     ):
         self.data: list[dict[str, Any]] = []
-        self.frames: list[dict[str, Any]] = []
         self.rows: int = rows
         self.columns: int = columns
         self.layout: dict[str, Any] = {"shapes": [], "annotations": []}
@@ -57,7 +55,7 @@ class Sheet:
     def figure(self) -> go.Figure:
         """The Plotly figure, validated unless this process does without."""
         layout = {name: value for name, value in self.layout.items() if value or name not in ("shapes", "annotations")}
-        return go.Figure({"data": self.data, "layout": layout, "frames": self.frames}, _validate=_validates)
+        return go.Figure({"data": self.data, "layout": layout}, _validate=_validates)
 
     # --- traces -------------------------------------------------------------------------------------------------------
 
@@ -79,15 +77,6 @@ class Sheet:
             trace["coloraxis"] = _coloraxis(trace["coloraxis"])
         trace = _with_stops(trace)
         self.data.append({"type": kind, "xaxis": _reference("x", panel), "yaxis": _reference("y", panel)} | trace)
-
-    def add_frame(self, name: str, traces: list[int], data: list[dict[str, Any]]) -> None:
-        """Add a frame, with what changes in these traces.
-
-        Arrays are encoded here, as Plotly sends them: frames are many, and nothing reads them before they are sent.
-        """
-        kinds = [{"type": self.data[number]["type"]} for number in traces]
-        moved = [kind | _encoded(what) for kind, what in zip(kinds, data, strict=True)]
-        self.frames.append({"name": name, "traces": traces, "data": moved})
 
     # --- layout -------------------------------------------------------------------------------------------------------
 
@@ -137,16 +126,6 @@ class Sheet:
         rows = [row] if row else range(1, self.rows + 1)
         columns = [column] if column else range(1, self.columns + 1)
         return [(r - 1) * self.columns + c for r, c in itertools.product(rows, columns)]
-
-
-def _encoded(what):
-    """Nested dicts whose arrays are typed arrays of Plotly: a type, and the bytes in base64."""
-    if isinstance(what, dict):
-        return {key: _encoded(value) for key, value in what.items()}
-    if isinstance(what, np.ndarray):
-        ordered = what.astype(what.dtype.newbyteorder("<"))
-        return {"dtype": what.dtype.str[1:], "bdata": base64.b64encode(ordered.tobytes()).decode("ascii")}
-    return what
 
 
 def _intervals(sizes, gap) -> list[list[float]]:

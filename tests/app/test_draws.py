@@ -121,13 +121,6 @@ def test_noise_of_centroids_and_of_copies_is_a_control_of_the_sidebar():
     assert "noise" not in own["settings"] and "normals" not in own["draws"]["train"]
 
 
-@pytest.mark.slow
-def test_hiding_a_control_hides_the_slider_of_the_noise():
-    assert sent(opened("landmarks", hide="noise"))["hidden"] == ["noise"]
-    assert sent(opened("landmarks", hide="all"))["hidden"] == []
-    assert sent(opened("landmarks", hide="all,noise,sigma"))["hidden"] == ["sigma", "noise"]
-
-
 def test_every_place_of_the_slider_of_the_noise_is_a_value_of_its_control():
     for hundredths in range(51):
         assert NOISE.nearest(hundredths / 100) == NOISE.read(f"{hundredths / 100:g}") == hundredths / 100

@@ -7,8 +7,6 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components.controls.presentation import Hide
-
 from .sessions import PAGES, controls_of, link, opened
 
 GREEK = {"beta": "β", "sigma": "σ", "nu": "ν", "mu": "μ", "eps": "ε", "rho": "ρ"}
@@ -46,6 +44,8 @@ def test_a_symbol_of_a_label_is_the_name_in_the_link(page):
         ("landmarks", {"picks": "3", "how": "clicked"}, [], {"picks": "3", "how": "clicked"}),
         ("landmarks", {"star": "0.5,-0.25"}, [], {"star": "0.5,-0.25"}),
         ("real_data", {"lesson": "move", "seed": "3"}, ["lesson"], {"seed": "3"}),
+        ("your_data", {"view": "bounds", "hide": "D", "pin": "x", "plain": "true"}, [], {"view": "bounds"}),
+        ("kernel", {"view": "line", "hide": "all", "D": "7"}, [], {"D": "7"}),
         ("kernel", {"utm_source": "mail", "fbclid": "x"}, [], {"utm_source": "mail", "fbclid": "x"}),
     ],
 )
@@ -75,38 +75,16 @@ def test_an_unknown_name_is_answered_with_those_spelled_alike():
 
 
 @pytest.mark.slow
-def test_errata_page_accepts_presentation_flags_only():
+def test_errata_page_accepts_projector_mode_only():
     app = opened("errata", projector="true", N="5")
     assert "Leave projector mode" in [button.label for button in app.button]
     (note,) = notes(app)
-    assert note.endswith("no setting of this page; allowed is any of projector, hide, so it is ignored.")
+    assert note.endswith("no setting of this page; allowed is any of projector, so it is ignored.")
 
 
 @pytest.mark.slow
-def test_the_copied_link_keeps_the_lesson_its_step_and_what_is_hidden():
-    asked = {"lesson": "average-of-cosines", "step": "2", "hide": "width,seed"}
+def test_the_copied_link_keeps_the_lesson_and_its_step():
+    asked = {"lesson": "average-of-cosines", "step": "2"}
     app = opened("kernel", **asked)
     assert link(app).items() >= asked.items()
     assert not asked.keys() & link(opened("kernel")).keys()
-
-
-@pytest.mark.parametrize(
-    ("asked", "kept", "refused"),
-    [
-        ("all", "all", []),
-        ("all,width", "all,width", []),
-        ("width, all", "width,all", []),
-        ("all,nonsense", "all", ["nonsense"]),
-        ("nonsense", None, ["nonsense"]),
-        ("D,n", "n", ["D"]),
-    ],
-)
-def test_hide_accepts_all_and_further_names(asked, kept, refused):
-    sanitized, note = Hide(("width", "n")).sanitize([asked])
-    assert sanitized == kept
-    if refused:
-        said, allowed = note.split("; ")
-        assert ", ".join(refused) in said and "all" not in said
-        assert allowed == "allowed is any of all, width, n."
-    else:
-        assert note is None

@@ -150,8 +150,8 @@ def test_a_wrong_code_in_a_link_gets_one_sentence_and_a_start():
 
 @pytest.mark.more(after=1)
 @pytest.mark.slow
-@pytest.mark.parametrize(("how", "plain"), [("random", "false"), ("k-means", "true"), ("clicked", "false")])
-def test_the_fewest_points_are_enough_for_every_choice_of_landmarks(how, plain):
+@pytest.mark.parametrize("how", ["random", "k-means", "clicked"])
+def test_the_fewest_points_are_enough_for_every_choice_of_landmarks(how):
     code = encode([[0, 0], [0, 0], [1, 1], [1, 0]], [1, 1, -1, -1])
-    app = opened("landmarks", data=OWN, points=code, how=how, landmarks="8", plain=plain)
+    app = opened("landmarks", data=OWN, points=code, how=how, landmarks="8")
     assert canvas(app)["points"] == code  # type: ignore[index]

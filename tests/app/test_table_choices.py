@@ -114,7 +114,7 @@ CHANGES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
 def test_a_link_reads_the_same_table_the_same_way(changes, programs):
-    app = uploaded(opened("your_data", plain="true"), DATA)
+    app = uploaded(opened("your_data"), DATA)
     assert TABLE_CHOICES.key not in app.query_params  # what was guessed
     guessed = programs[-1]
     for kind, label, value in changes:
@@ -124,7 +124,7 @@ def test_a_link_reads_the_same_table_the_same_way(changes, programs):
     changed = programs[-1]
     assert changed != guessed and not any(name in text for text in link for name in ("size", "Species", "grade"))
 
-    again = uploaded(opened("your_data", plain="true", table=link), DATA)
+    again = uploaded(opened("your_data", table=link), DATA)
     assert not again.exception and not again.error
     assert programs[-1] == changed and in_address(again) == link
 
@@ -155,13 +155,13 @@ def test_a_link_waits_for_the_first_table_that_can_be_read():
 
 @pytest.mark.second
 def test_a_link_to_a_sample_has_its_choices(programs):
-    app = opened("your_data", plain="true")
+    app = opened("your_data")
     assert TABLE_CHOICES.key not in app.query_params
     labelled(app, "selectbox", "Target").set_value("mean radius").run()
     labelled(app, "button_group", "Map of").set_value("two columns").run()
     link, made = in_address(app), programs[-1]
     assert link == ["sample:breast", "target:1", "map:1,2"]
-    again = opened("your_data", plain="true", table=link)
+    again = opened("your_data", table=link)
     assert programs[-1] == made and in_address(again) == link
 
     pressed(again, "White wine")

@@ -45,8 +45,8 @@ def words(app: AppTest) -> str:
     return " ".join(element.value for kind in ("markdown", "caption", "info", "error") for element in app.get(kind))
 
 
-def shown(app: AppTest, view: str, plain: bool = False) -> list:
-    app.session_state["view"], app.session_state["plain"] = view, plain
+def shown(app: AppTest, view: str) -> list:
+    app.session_state["view"] = view
     app.run()
     assert not app.exception and not app.error, (view, app.exception, app.error)
     return app.get("plotly_chart") + app.get("bidi_component")
@@ -84,7 +84,6 @@ def test_the_page_opens_with_a_sample_and_the_limits(monkeypatch):
 
 
 @pytest.mark.more(after=1)
-@pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize(
     "target",
     [
@@ -94,11 +93,11 @@ def test_the_page_opens_with_a_sample_and_the_limits(monkeypatch):
     ],
     ids=["two classes", "three classes", "numbers"],
 )
-def test_every_view_shows_figures_of_an_upload(target, plain):
+def test_every_view_shows_figures_of_an_upload(target):
     app = uploaded(opened("your_data"), table(target=target))
     assert "60 rows, 4 columns" in words(app)
     for view in VIEWS:
-        figures = shown(app, view, plain)
+        figures = shown(app, view)
         if view == "error against D":
             pressed(app, "Run")
             assert not app.exception and not app.error
@@ -359,7 +358,7 @@ def test_a_session_keeps_few_results_for_itself():
     for beta in (0.01, 0.1, 1.0, 10.0, 100.0):
         for view in ("landmarks", "kernel learning", "bounds"):
             app.session_state["beta"] = beta
-            shown(app, view, plain=True)
+            shown(app, view)
     assert len(app.session_state[RESULTS]) <= 12
     other = opened("your_data")
     assert other.session_state["your table"].sample and "60 rows" not in words(other)
@@ -384,7 +383,7 @@ def test_uploads_are_in_no_cache_of_the_server():
 @pytest.mark.second
 def test_columns_can_be_removed_while_a_map_shows_them():
     app = uploaded(opened("your_data"), table())
-    shown(app, "landmarks", plain=True)
+    shown(app, "landmarks")
     (how,) = (one for one in app.get("button_group") if one.label == "Map of")
     how.set_value("two columns").run()
     assert "Upwards" in [choice.label for choice in app.selectbox]
@@ -401,7 +400,7 @@ def test_columns_can_be_removed_while_a_map_shows_them():
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_control_works_at_both_ends(view):
     app = uploaded(opened("your_data"), table(target=lambda i: f"{i * 0.37:.2f}"))
-    shown(app, view, plain=True)
+    shown(app, view)
     for kind in ("slider", "select_slider"):
         for key in [widget.key for widget in app.sidebar.get(kind)]:
             for end in (0, -1):
@@ -410,7 +409,6 @@ def test_every_control_works_at_both_ends(view):
                 app.session_state[key] = ends[end]
                 app.run()
                 assert not app.exception and not app.error, (key, ends[end])
-    shown(app, view, plain=False)
 
 
 def test_the_default_class_is_nearest_to_half_of_the_rows():

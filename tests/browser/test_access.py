@@ -18,26 +18,13 @@ from test_layout import PHONE, WIDTHS as ALL_WIDTHS, at_each_width, problems, re
 from pages.components import catalogue
 
 SCRIPTS = Path(__file__).parents[2] / "pages"
-PLAIN = {"kernel", "landmarks", "learn_kernel", "bounds", "approximate", "adaptive"}
-PAGES = tuple(
-    path
-    for page in catalogue.PAGES
-    if page.documentation
-    for path in (page.path, f"{page.path}?plain=true")[: 1 + (page.name in PLAIN)]
-)
+PAGES = tuple(page.path for page in catalogue.PAGES if page.documentation)
 #: Names of pages with equations.
 EQUATIONS = {path.stem for path in SCRIPTS.glob("*.py") if "layout.equation(" in path.read_text(encoding="utf-8")}
 WIDTHS = {"light": 1440, "dark": 768}
-# A page with plain figures is checked in one scheme only, because axe-core is slow.
-LOOKS = [(path, scheme) for path in PAGES for scheme in WIDTHS if scheme == "light" or "plain" not in path]
+LOOKS = [(path, scheme) for path in PAGES for scheme in WIDTHS]
 # On a phone, a page has the scheme that it has last.
 AXE = [*LOOKS, *((path, "phone") for path in PAGES)]
-
-
-def cases(values) -> list:
-    """Cases of a test; those of plain figures, which look the same, are of the second group."""
-    listed = [value if isinstance(value, tuple) else (value,) for value in values]
-    return [pytest.param(*case, marks=[pytest.mark.second] if "plain" in case[0] else []) for case in listed]
 
 
 LIVE = "() => !document.querySelector('.live') || document.querySelector('.live').view?.ink !== undefined"
@@ -63,15 +50,13 @@ KNOWN = tuple(
     Known(page, look, "scrollable-region-focusable", ".katex-display", _SCROLLS)
     for page, look in (
         ("bounds", "light"),
-        ("bounds?plain=true", "light"),
         ("kernel", "dark"),
         ("approximate", "light"),
-        ("approximate?plain=true", "light"),
         ("approximate", "dark"),
         ("learn_kernel", "dark"),
         ("bounds", "dark"),
         ("adaptive", "dark"),
-        *((page, "phone") for page in PAGES if page.partition("?")[0] in EQUATIONS),
+        *((page, "phone") for page in PAGES if page in EQUATIONS),
     )
 ) + tuple(Known(page, "phone", rule, "stSidebarNavItems *", _NAMES) for page in PAGES for rule in ("list", "listitem"))
 KNOWN += (Known("paper", "phone", "scrollable-region-focusable", ".st-key-table", _TABLE),)
@@ -253,7 +238,7 @@ def state(page) -> dict:
 
 
 @pytest.mark.more(after=1)
-@pytest.mark.parametrize(("path", "scheme"), cases(LOOKS))
+@pytest.mark.parametrize(("path", "scheme"), LOOKS)
 def test_a_page_opens_with_its_figures_and_no_error(look_at, path, scheme):
     """Slow at the first test of a page, which does all that the others check of it."""
     opened = look_at(path, scheme).opened
@@ -261,12 +246,12 @@ def test_a_page_opens_with_its_figures_and_no_error(look_at, path, scheme):
     assert (opened["errors"], opened["overflow"], opened["repeated"], opened["complaints"]) == (0, 0, [], [])
 
 
-@pytest.mark.parametrize("path", cases(PAGES))
+@pytest.mark.parametrize("path", PAGES)
 def test_no_text_overlaps_or_is_cut_at_any_width(look_at, path):
     assert look_at(path).layout == {}
 
 
-@pytest.mark.parametrize(("path", "look"), cases(AXE))
+@pytest.mark.parametrize(("path", "look"), AXE)
 def test_axe_finds_nothing_serious(look_at, path, look):
     known = [entry for entry in KNOWN if (entry.page, entry.look) == (path, look)]
     found = found_by_axe(look_at, path, look)
@@ -281,7 +266,7 @@ def matches(entry: Known, found: tuple[str, str, str]) -> bool:
     return entry.rule == found[0] and fnmatchcase(found[1], f"*{entry.selector}")
 
 
-@pytest.mark.parametrize(("path", "look"), cases(dict.fromkeys((entry.page, entry.look) for entry in KNOWN)))
+@pytest.mark.parametrize(("path", "look"), dict.fromkeys((entry.page, entry.look) for entry in KNOWN))
 def test_every_known_finding_is_still_found(look_at, path, look):
     found = found_by_axe(look_at, path, look)
     for entry in (entry for entry in KNOWN if (entry.page, entry.look) == (path, look)):
@@ -291,7 +276,7 @@ def test_every_known_finding_is_still_found(look_at, path, look):
 @pytest.mark.parametrize(
     "path",
     [
-        "your_data?view=landmarks&plain=true",
+        "your_data?view=landmarks",
         "your_data?view=kernel learning",
         "bounds?question=Does it hold?",
         "certificates?question=May test points teach?",
@@ -339,7 +324,7 @@ def test_axe_finds_planted_defects(open_page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", cases(path for path in PAGES if path != ""))
+@pytest.mark.parametrize("path", [path for path in PAGES if path != ""])
 def test_text_of_figures_has_enough_contrast(look_at, path, scheme):
     assert look_at(path, scheme).faint == []
 
@@ -386,7 +371,7 @@ REACHABLE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("path", [path for path in PAGES if "plain" not in path])
+@pytest.mark.parametrize("path", PAGES)
 def test_tab_reaches_every_control_in_order_with_a_visible_focus(look_at, path):
     look = look_at(path)
     assert len(look.stops) >= 4
@@ -514,7 +499,7 @@ APP_MOVING = """() => document.getAnimations().map(animation => animation.effect
     .map(target => target.outerHTML)"""
 
 
-@pytest.mark.parametrize("path", [path for path in PAGES if "plain" not in path])
+@pytest.mark.parametrize("path", PAGES)
 def test_nothing_of_the_app_moves_by_itself(look_at, path):
     assert look_at(path).moving == []
 

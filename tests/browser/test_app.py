@@ -74,57 +74,6 @@ def test_a_link_opens_a_page_of_a_new_server(open_page, start_server, path):
         expect(slider(page, "D")).to_have_attribute("aria-valuetext", "7")
 
 
-@pytest.mark.first
-def test_dragging_a_slider_changes_the_figure(open_page):
-    page = open_page("landmarks?plain=true")
-    before = figure(page, "decisions")
-    box = page.locator(".st-key-beta [data-testid=stSliderThumbValue]").locator("..").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 60, y, steps=8)
-    page.mouse.up()
-    page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 10")
-    wait_until(lambda: (figure(page, "decisions") or before)["notes"] != before["notes"])
-
-
-def where_row_is(page, figure_key: str, row: int) -> tuple[float, float]:
-    """The middle of the mark, point or star, of a row of the training points."""
-    return page.evaluate(
-        """([key, row]) => {
-            const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
-            for (const [k, trace] of plot._fullData.entries()) {
-                const i = trace.hoverinfo === 'skip' ? -1 : Array.from(trace.customdata).indexOf(row);
-                if (i < 0) continue;
-                const box = plot.querySelectorAll('.trace.scatter')[k].querySelectorAll('.point')[i];
-                box.scrollIntoView({block: 'center'});
-                const {x, y, width, height} = box.getBoundingClientRect();
-                return [x + width / 2, y + height / 2];
-            }
-        }""",
-        [figure_key, row],
-    )
-
-
-def test_clicking_points_adds_and_removes_landmarks(open_page):
-    page = open_page("landmarks?plain=true&how=clicked&picks=3-17")
-    for clicks, (picks, hover) in enumerate((("3-17-40", "point 40:"), ("3-17", "landmark 3"))):
-        key = f"points{clicks}"  # a new figure after every click
-        page.locator(f".st-key-{key} .main-svg").first.wait_for()
-        settle(page)
-        x, y = where_row_is(page, key, 40)
-        page.mouse.move(x - 30, y)
-        page.mouse.move(x, y, steps=4)
-        page.locator(f".st-key-{key} .hovertext", has_text=hover).wait_for()
-        # Plotly looks for the point under the pointer at most 20 times a second; a click selects the last one found.
-        page.wait_for_timeout(200)
-        page.mouse.down()
-        page.mouse.up()
-        page.wait_for_function(f"() => new URL(location.href).searchParams.get('picks') === '{picks}'")
-    wait_until(lambda: query(page).get("how") == "clicked")
-    assert page.locator("[data-testid=stAlert]").count() == 0
-
-
 @pytest.mark.parametrize(
     ("path", "key", "repaired"),
     [
@@ -135,7 +84,6 @@ def test_clicking_points_adds_and_removes_landmarks(open_page):
         ("kernel?N=500&embed=true&embed_options=show_toolbar&utm_source=mail", "N", None),
         ("real_data?dataset=none", "dataset", None),
         ("landmarks?projector=maybe", "projector", None),
-        ("landmarks?hide=nonsense", "hide", None),
     ],
 )
 def test_a_broken_link_is_repaired_with_a_message(open_page, path, key, repaired):
@@ -160,17 +108,16 @@ def test_methods_are_chosen_one_by_one_and_choosing_none_shows_a_message(open_pa
     assert page.locator("[data-testid=stException]").count() == 0
 
 
-@pytest.mark.parametrize("plain", ["", "&plain=true"])
-def test_curves_along_beta_stay_and_their_marker_follows_beta(open_page, plain):
+def test_curves_along_beta_stay_and_their_marker_follows_beta(open_page):
     marker = """() => {
         const plot = document.querySelector('.st-key-along_beta .js-plotly-plot');
         return plot?.layout?.shapes?.filter(shape => shape.name === 'beta').map(shape => shape.x0);
     }"""
-    page = open_page(f"landmarks?beta=1{plain}")
+    page = open_page("landmarks?beta=1")
     scroll_to(page, "path")
     wait_until(lambda: page.evaluate(marker) == [1, 1, 1])
     before = figure(page, "along_beta")
-    thumb = slider(page, "beta") if plain else page.locator(".live:has(.maps) input[name=beta]")
+    thumb = page.locator(".live:has(.maps) input[name=beta]")
     thumb.focus()
     thumb.press("End")
     wait_until(lambda: page.evaluate(marker) == [1000, 1000, 1000])

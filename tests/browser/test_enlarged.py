@@ -209,7 +209,6 @@ def test_axe_finds_nothing_serious_in_it(open_page, scheme, width):
         ("landmarks", 1440),
         ("landmarks", 768),
         ("landmarks", 390),
-        ("landmarks?view=maps", 768),
         ("landmarks?projector=true", 1280),
     ],
 )

@@ -6,7 +6,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import go_to, settle, wait_until
+from conftest import go_to, settle, show_all, wait_until
 from playwright.sync_api import expect
 
 from pages.components.controls.widgets import as_text
@@ -221,17 +221,6 @@ def test_another_page_ends_a_lesson_and_a_link_starts_it_again(open_page):
     shows(page, lesson.before(1))
 
 
-def test_a_lesson_works_with_plain_figures(open_page):
-    lesson = content.LESSONS[1]
-    page = open_lesson(open_page, lesson, 2, more="&plain=true")
-    predict(page, lesson, 2, True)
-    expect(page.locator(".live")).to_have_count(0)
-    wait_until(lambda: query(page).get("plain") == "true")
-    page.locator(".lesson .next").click()
-    at_step(page, lesson, 3)
-    wait_until(lambda: query(page).get("plain") == "true")
-
-
 @pytest.mark.first
 def test_the_card_works_by_keyboard_and_announces_its_outcome(open_page):
     lesson = content.LESSONS[0]
@@ -275,26 +264,26 @@ def tick_font(page, key: str) -> float:
 
 
 def test_projector_mode_enlarges_the_page_hides_its_bars_and_can_be_left(open_page):
-    plain = open_page("kernel?plain=true")
-    page = open_page("kernel?plain=true&projector=true&hide=D")
-    wait_until(lambda: root_font(page) > 1.3 * root_font(plain))
-    wait_until(lambda: tick_font(page, "line") > 1.3 * tick_font(plain, "line"))
+    usual = open_page("kernel")
+    page = open_page("kernel?projector=true")
+    for one in (usual, page):
+        show_all(one)
+    wait_until(lambda: root_font(page) > 1.3 * root_font(usual))
+    wait_until(lambda: tick_font(page, "plane") > 1.3 * tick_font(usual, "plane"))
     for part in ("stSidebar", "stHeader"):
-        expect(plain.get_by_test_id(part).first).to_be_visible()
+        expect(usual.get_by_test_id(part).first).to_be_visible()
         expect(page.get_by_test_id(part).first).to_be_hidden()
     page.get_by_role("button", name="Controls and pages").click()
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
-    expect(page.locator(".st-key-width")).to_be_visible()
-    expect(page.locator(".st-key-D")).to_be_hidden()
+    expect(page.locator(".st-key-kernel")).to_be_visible()
     page.get_by_role("button", name="Leave projector mode").click()
-    page.wait_for_function("() => !location.search.includes('projector') && !location.search.includes('hide')")
+    page.wait_for_function("() => !location.search.includes('projector')")
     settle(page)
-    wait_until(lambda: root_font(page) == root_font(plain))
-    expect(page.locator(".st-key-D")).to_be_visible()
+    wait_until(lambda: root_font(page) == root_font(usual))
 
 
 def test_projector_mode_starts_from_the_sidebar_and_holds_on_all_pages(open_page):
-    page = open_page("landmarks?hide=beta,sigma")
+    page = open_page("landmarks")
     page.get_by_role("button", name="Projector mode").click()
     page.wait_for_function("() => location.search.includes('projector=true')")
     settle(page)
@@ -303,52 +292,8 @@ def test_projector_mode_starts_from_the_sidebar_and_holds_on_all_pages(open_page
     page.wait_for_url(re.compile("/kernel"))
     page.wait_for_function("() => location.search.includes('projector=true')")
     settle(page)
-    wait_until(lambda: root_font(page) > 20 and "hide" not in query(page))  # no control of this page is hidden
-    go_to(page, "Bounds")
-    page.wait_for_url(re.compile("/bounds"))
-    page.wait_for_function("() => location.search.includes('hide=')")
-    settle(page)
-    wait_until(lambda: query(page).get("hide") == "beta,sigma")
+    wait_until(lambda: root_font(page) > 20)
     assert page.locator("[data-testid=stAlert]").count() == 0
-
-
-def test_hidden_controls_have_effect_and_can_be_shown(open_page):
-    page = open_page("landmarks?hide=sigma,beta&sigma=1&beta=10")
-    page.wait_for_function("() => document.querySelector('.live')?.view?.testError !== undefined")
-    # Play would move beta; the live view has the sliders of the first heading.
-    heading = page.get_by_test_id("stSidebar").get_by_text("Learning", exact=True)
-    beta, sigma, play = (page.locator(f".live {part}") for part in ("input[name=beta]", "input[name=sigma]", ".play"))
-    for part in (sigma, beta, play, heading):
-        expect(part).to_be_hidden()
-    expect(page.locator(".live input[name=D]")).to_be_visible()
-    wait_until(lambda: abs(float(page.locator(".live input[name=beta]").input_value()) - 1) < 0.02)
-    wait_until(lambda: query(page).get("sigma") == "1")
-    page.get_by_role("button", name="Show 2 hidden controls").click()
-    for part in (sigma, beta, play):
-        expect(part).to_be_visible()
-    wait_until(lambda: "hide" not in query(page))
-
-
-def test_a_chart_does_not_move_a_hidden_beta(open_page):
-    page = open_page("bounds?hide=all,beta")
-    page.wait_for_function("() => document.querySelector('.live')?.view?.frame !== undefined")
-    expect(page.locator(".live .scrubbers")).to_be_hidden()
-    page.locator(".live canvas.parts").click(position={"x": 80, "y": 80})
-    assert page.evaluate("document.querySelector('.live').view.beta.value") == "0"
-    assert "beta" not in query(page) and page.locator("[data-testid=stAlert]").count() == 0
-
-
-def test_live_sliders_stay_where_all_controls_are_hidden(open_page):
-    page = open_page("landmarks?hide=all&projector=true")
-    expect(page.locator(".live .play")).to_be_visible()
-    thumb = page.locator(".live input[name=beta]")
-    thumb.focus()
-    for _ in range(30):
-        thumb.press("ArrowRight")
-    page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 2")
-    page.get_by_role("button", name="Controls and pages").click()
-    expect(page.locator("[data-testid=stSidebar] [data-testid=stSlider]:visible")).to_have_count(0)
-    wait_until(lambda: query(page).get("hide") == "all")
 
 
 def test_a_lesson_keeps_projector_mode(open_page):

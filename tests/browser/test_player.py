@@ -310,20 +310,3 @@ def test_button_slider_and_both_panels_fit_on_one_screen(open_page, width, schem
     assert slider["y"] + slider["height"] <= plane["y"] == chart["y"]
     assert page.locator(".live canvas.points").bounding_box()["x"] < plane["x"]
     assert plane["x"] + plane["width"] <= chart["x"] and abs(plane["width"] - plane["height"]) <= 1
-
-
-def test_the_plain_figure_has_the_same_steps(open_page, engine):
-    page = open_page("adaptive?plain=true")
-    assert page.locator(".live").count() == 0
-    names = page.evaluate(
-        "document.querySelector('.st-key-player .js-plotly-plot')._transitionData._frames.map(frame => frame.name)"
-    )
-    assert names == [str(step) for step in engine.steps]
-    row = page.locator(".sharing")
-    row.hover()
-    row.locator("select.figure").select_option("player")
-    with page.expect_download() as event:
-        row.get_by_role("button", name="Save the figure as SVG").click()
-    svg = event.value.path().read_text("utf-8")
-    assert "at the landmarks" in svg and "Play" not in svg  # no buttons in a file
-    assert len(page.evaluate("document.querySelector('.st-key-player .js-plotly-plot').layout.updatemenus")) == 1

@@ -43,12 +43,9 @@ def own_host_only():
     assert foreign == []
 
 
-@pytest.mark.parametrize("plain", [False, True], ids=["live", "plain"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_hostile_text_is_shown_as_text_on_every_view(open_page, server, own_host_only, view, plain):
-    if plain and view not in VIEWS[:2]:
-        pytest.skip("the view has one form")
-    page = own_host_only(open_page(f"your_data?view={quote(view)}&plain={str(plain).lower()}"), server)
+def test_hostile_text_is_shown_as_text_on_every_view(open_page, server, own_host_only, view):
+    page = own_host_only(open_page(f"your_data?view={quote(view)}"), server)
     upload(page, hostile_table(), "<img src=x onerror=window.hacked=1>.csv")
     if view == "error against D":
         page.get_by_role("button", name="Run", exact=True).click()
@@ -88,11 +85,11 @@ HOSTILE = "<img src=x onerror=window.hacked=1>![x](http://elsewhere.example/x.pn
     ("path", "word"),
     [
         ("your_data?view={}", HOSTILE),
-        ("landmarks?data={}&beta={}&picks={}&plain=true&{}={}", HOSTILE),
+        ("landmarks?data={}&beta={}&picks={}&{}={}", HOSTILE),
         ("kernel?kernel={}&D={}", HOSTILE),
         ("real_data?dataset={}&methods={}&split={}", HOSTILE),
         ("real_data?dataset={}&methods={}&split={}", "../../../etc/passwd"),
-        ("paper?what={}&dataset={}&hide={}", HOSTILE),
+        ("paper?what={}&dataset={}", HOSTILE),
         ("landmarks?lesson={}&step={}&projector={}", HOSTILE),
     ],
 )
@@ -131,7 +128,7 @@ def private(start_server, tmp_path_factory):
 
 def page_with_upload(open_page, address):
     """A page with a secret in its table, the upload request, all requests, and the uploaded bytes."""
-    page = open_page("your_data?plain=true", address=address)
+    page = open_page("your_data", address=address)
     requests = []
     page.on("request", lambda one: requests.append(one))
     rows = (f"{i % 7},{i % 5},{SECRET if i % 2 else 'other'}" for i in range(40))
@@ -161,7 +158,7 @@ def test_an_upload_reaches_no_other_visitor_and_no_file(private, open_page):
     second.on("websocket", lambda one: one.on("framereceived", lambda data: frames.append(data)))
     second.reload()
     first, sent, requests, data = page_with_upload(open_page, address)
-    for path in ("your_data?plain=true", "real_data", "", "landmarks?plain=true"):
+    for path in ("your_data", "real_data", "", "landmarks"):
         second.goto(f"{address}/{path}")
         second.wait_for_selector("h1")
         settle(second)

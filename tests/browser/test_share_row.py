@@ -11,9 +11,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 from conftest import settle, show_all, wait_until
-from PIL import Image, ImageChops, ImageSequence
-
-from pages.components.catalogue import PAGES
+from playwright.sync_api import expect
 
 
 def row(page):
@@ -78,8 +76,8 @@ def shown(page, key: str):
 @pytest.mark.parametrize(
     ("path", "key"),
     [
-        ("landmarks?plain=true&how=clicked&picks=3-17&sigma=0.316&noise=0.07&D=7", "weights"),
-        ("kernel?plain=true&kernel=Matérn&nu=2.5&width=1.58&lesson=average-of-cosines&step=2&hide=nu", "line"),
+        ("landmarks?how=clicked&picks=3-17&sigma=0.316&noise=0.07&D=7", "along_beta"),
+        ("kernel?kernel=Matérn&nu=2.5&width=1.58&lesson=average-of-cosines&step=2", "errors"),
         ("real_data?methods=SVM&methods=RFF&seed=3&repeats=2", None),
     ],
 )
@@ -93,6 +91,8 @@ def test_a_copied_link_opens_the_same_view(open_page, server, path, key):
     again = open_page(link.split("/", 3)[3])
     assert again.get_by_text("The link asked for").count() == 0
     if key is not None:
+        for one in (page, again):
+            show_all(one)
         wait_until(lambda: shown(again, key) == shown(page, key))
     assert copied(again) == link
     # Streamlit removes defaults from the address, in the end on both pages.
@@ -123,19 +123,15 @@ def test_a_link_to_a_live_view_has_the_settled_beta(open_page):
     )
 
 
-def test_the_panel_composes_a_link_to_one_picture_with_its_code(open_page, server):
+def test_the_panel_shows_a_link_for_a_projector_with_its_code(open_page, server):
     page = open_page("landmarks?beta=10", scheme="dark")
     share = row(page).get_by_role("button", name="Share…")
     share.click()
     panel = page.get_by_role("dialog", name="Share this page")
-    panel.get_by_label("Show").select_option("maps")
-    panel.get_by_label("Theme").select_option("light")
-    panel.get_by_label("Frequencies per landmark D").check()
-    panel.get_by_label("a frame in another page").check()
+    panel.get_by_label("for a projector").check()
     link = panel.get_by_role("textbox", name="Link").input_value()
     assert link.startswith(f"{server}/landmarks?")
-    asked = {"view": ["maps"], "hide": ["D"], "embed": ["true"], "embed_options": ["light_theme"], "beta": ["10"]}
-    assert parse_qs(urlsplit(link).query).items() >= asked.items()
+    assert parse_qs(urlsplit(link).query).items() >= {"projector": ["true"], "beta": ["10"]}.items()
     code = panel.get_by_alt_text(f"QR code of {link}", exact=True)
     code.wait_for()
     assert code.evaluate("async image => { await image.decode(); return image.naturalWidth === image.naturalHeight; }")
@@ -147,75 +143,11 @@ def test_the_panel_composes_a_link_to_one_picture_with_its_code(open_page, serve
     panel.wait_for(state="hidden")
     assert share.evaluate("button => button === document.activeElement")
 
-    alone = open_page(link.split("/", 3)[3], scheme="dark")
-    alone.wait_for_function("() => document.querySelector('.live.alone')?.view?.testError !== undefined")
-    assert alone.locator(".live canvas:visible").count() == 13  # two rows of maps, two decisions and the scale
-    assert (
-        not alone.locator("h2, .js-plotly-plot, [data-testid=stHeader], .sharing, input[name=D]")
-        .locator("visible=true")
-        .count()
-    )
-    assert alone.evaluate("getComputedStyle(document.querySelector('.live')).color.match(/\\d+/)[0] < 128")
-    for width, height in ((1280, 720), (640, 360), (390, 844)):
-        alone.set_viewport_size({"width": width, "height": height})
-        alone.wait_for_function(FILLS)
 
-
-@pytest.mark.parametrize(
-    "picture",
-    [f"{page.path}?view={picture.name}" for page in PAGES if page.path for picture in page.pictures if picture.live],
-)
-def test_a_picture_alone_fits_a_slide(open_page, picture):
-    page = open_page(f"{picture}&embed=true")
-    page.wait_for_function("() => document.querySelector('.live.alone')?.view?.data !== undefined")
-    for width, height in ((1280, 720), (960, 540), (640, 360)):
-        page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function(FITS)
-
-
-# Nothing of the view lies outside the window, and a figure has room to be read.
-FITS = """() => {
-    const main = document.querySelector('[data-testid=stMain]');
-    const inside = ({ left, top, right, bottom }) =>
-        left >= -1 && top >= -1 && right <= innerWidth + 1 && bottom <= innerHeight + 1;
-    const all = [...document.querySelectorAll('.live :is(canvas, table, p, input, .legend)')];
-    const parts = all.filter(part => part.checkVisibility());
-    const figures = [...document.querySelectorAll('.live figure > canvas')].map(c => c.getBoundingClientRect());
-    return main.scrollHeight <= main.clientHeight + 1 && parts.every(part => inside(part.getBoundingClientRect()))
-        && figures.filter(box => box.width).every(box => box.height >= 0.1 * innerHeight && box.width >= 60);
-}"""
-
-# All canvases lie in the window, and none of them is so small that nothing can be seen.
-FILLS = """() => {
-    const main = document.querySelector('[data-testid=stMain]');
-    const boxes = [...document.querySelectorAll('.live canvas:not(.scale)')].map(c => c.getBoundingClientRect());
-    const seen = boxes.filter(box => box.width);
-    return main.scrollHeight <= main.clientHeight + 1 && main.scrollWidth <= main.clientWidth
-        && seen.every(box => box.left >= 0 && box.right <= innerWidth && box.bottom <= innerHeight && box.width >= 60)
-        && Math.max(...seen.map(box => box.right)) > 0.6 * innerWidth;
-}"""
-
-
-def test_a_live_view_is_saved_as_it_plays(open_page):
-    page = open_page("bounds?beta=10", width=700, scheme="dark")
-    page.wait_for_function("() => document.querySelector('.live')?.view?.data !== undefined")
-    here = row(page)
-    with page.expect_download() as event:
-        here.get_by_role("button", name="Save the figure as it plays, as an animated GIF").click()
-    assert event.value.suggested_filename == "bounds-live.gif"
-    with Image.open(event.value.path()) as gif:
-        frames = [frame.convert("RGB") for frame in ImageSequence.Iterator(gif)]
-    assert len(frames) == 60 and frames[0].size[0] > 600
-    assert frames[0].getpixel((1, 1)) == (255, 255, 255)  # in light colours
-    assert ImageChops.difference(frames[0], frames[30]).getbbox() and frames[30] != frames[59]
-    slider = page.locator(".live input[name=beta]")
-    assert slider.input_value() == "1" and slider.is_enabled()
-    video = here.get_by_role("button", name="Save the figure as it plays, as a video")
-    if video.count():  # this browser records videos
-        video.click()
-        here.get_by_role("button", name="Cancel").click()
-        video.wait_for()
-        assert slider.input_value() == "1" and here.locator(".failed").is_hidden()
+def test_an_old_link_opens_the_whole_page(open_page):
+    page = open_page("landmarks?view=maps&hide=all,D&pin=beta%3D3&plain=true&beta=10")
+    expect(page.locator(".live input[name=D]")).to_be_visible()
+    assert page.locator("[data-testid=stAlert]").count() == 0
 
 
 def test_a_link_that_cannot_be_copied_is_shown_selected(open_page):
@@ -286,9 +218,8 @@ def test_a_live_view_is_saved_as_png_and_svg(open_page, name):
 
 
 @pytest.mark.parametrize("name", ["landmarks", "bounds"])
-@pytest.mark.parametrize("plain", ["", "?plain=true"])
-def test_numbers_and_code_are_downloaded(open_page, name, plain):
-    page = open_page(name + plain)
+def test_numbers_and_code_are_downloaded(open_page, name):
+    page = open_page(name)
     row(page)
     with page.expect_download() as event:
         page.get_by_role("button", name="Numbers (CSV)").click()
@@ -310,7 +241,7 @@ def test_the_row_is_reached_by_keyboard(open_page):
     page = open_page("kernel")
     row(page).get_by_role("button", name="Copy link", exact=True).focus()
     reached = []
-    for _ in range(8):  # two of them save what plays
+    for _ in range(6):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.ariaLabel ?? document.activeElement.textContent.trim()"))
     names = "".join(reached)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import zlib
 from types import SimpleNamespace
@@ -15,9 +14,9 @@ from plotly.subplots import make_subplots
 import datasets
 from rff_engine.bounds import LANDMARK_BOUNDS
 from rff_engine.experiments.studies import feature_methods
-from rff_engine.experiments.toy import approximation as toy_approximation, coverage
+from rff_engine.experiments.toy import coverage
 from rff_engine.experiments.toy.bounds import KERNEL_BOUNDS
-from rff_engine.figures import adaptive, approximation, bounds, comparison, landmarks, narrow, paths, style, sweeps
+from rff_engine.figures import adaptive, approximation, bounds, landmarks, narrow, paths, style, sweeps
 from rff_engine.figures.sheet import Sheet, validate
 from rff_engine.figures.style import CLASS_COLOURS
 
@@ -73,61 +72,6 @@ def test_mosaic_holds_all_maps_and_points_of_both_classes(sample):
     (trace,) = markers(fig, CLASS_COLOURS[1])
     n = (sample.y == 1).sum()
     np.testing.assert_allclose(trace.x[:n], sample.X[sample.y == 1, 0] / 4 + 0.5, atol=1e-5)
-
-
-def test_decision_maps_show_points_and_landmarks_in_every_tile(sample):
-    values = np.random.default_rng(1).normal(size=(2, 8, 8))
-    fig = landmarks.decision_maps(2.0, values, sample.X[:2], sample.X, sample.y, titles=("a", "b"))
-    assert sum(t.type == "contour" for t in fig.data) == 2
-    assert sum(len(t.x) for t in fig.data if t.type == "scatter") == 2 * 30 + 2 * 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("L", [1, 2, 5, 8])
-def test_a_side_of_a_comparison_shows_the_decision_and_every_map(sample, L):
-    rng = np.random.default_rng(0)
-    maps, decision = rng.uniform(-1, 1, (L, 8, 8)), rng.normal(size=(8, 8))
-    fig = comparison.landmark_side(2.0, maps, decision, sample.X[:L], sample.X, sample.y)
-    large, small = (trace for trace in fig.data if trace.type == "heatmap")
-    np.testing.assert_allclose(large.z, decision, rtol=COLOURS)
-    columns = -(-L // 2)
-    assert small.z.shape == (2 * 8 + 1, 9 * columns - 1)
-    for l in range(L):  # two rows, the first on top
-        top, left = (9 if l < columns else 0), 9 * (l % columns)
-        np.testing.assert_allclose(small.z[top : top + 8, left : left + 8], maps[l], rtol=COLOURS)
-    # The decision map is as high as both rows, and its star lies where the landmark does.
-    assert large.y[-1] == pytest.approx(small.y[-1]) and large.x[-1] < small.x[0]
-    stars = [trace for trace in fig.data if trace.type == "scatter" and trace.marker.symbol == "star"]
-    assert len(stars) == 2 * L
-    assert stars[0].x[0] == pytest.approx((sample.X[0, 0] / 4 + 0.5) * large.x[-1])
-    wide = comparison.landmark_side(2.0, maps, decision, sample.X[:L], sample.X, sample.y, columns=4)
-    eight = comparison.landmark_side(2.0, np.zeros((8, 8, 8)), decision, sample.X[:8], sample.X, sample.y)
-    assert wide.layout.xaxis.range == eight.layout.xaxis.range and wide.layout.height == eight.layout.height
-
-
-def test_a_side_of_a_comparison_names_its_kernels():
-    maps = {name: np.full((4, 4), value) for name, value in (("one", -0.5), ("two", 0.25))}
-    fig = comparison.kernel_side(maps)
-    (heat,) = fig.data
-    np.testing.assert_allclose(heat.z[:, :4], -0.5)
-    np.testing.assert_allclose(heat.z[:, 5:], 0.25)
-    assert [note.text for note in fig.layout.annotations] == list(maps)
-
-
-@pytest.mark.parametrize("rows", [[4, 7], None])
-def test_clickable_marks_carry_their_row(sample, rows):
-    stars = sample.X[[4, 7]]
-    fig = landmarks.points_and_landmarks(sample.X, sample.y, stars, rows, 2.0)
-    answering = [t for t in fig.data if t.hoverinfo != "skip"]
-    said = {int(row): (x, y) for t in answering for row, x, y in zip(t.customdata, t.x, t.y, strict=True)}
-    for row, place in said.items():
-        np.testing.assert_allclose(place, sample.X[row])
-    if rows is None:  # points can be clicked, centroids cannot
-        assert len(said) == 30
-    else:
-        # Points under a star cannot be clicked.
-        near = np.linalg.norm(sample.X[:, None] - stars[None], axis=2).min(axis=1) < 0.08 * 2.0
-        assert set(said) == set(np.flatnonzero(~near)) | {4, 7}
 
 
 def test_beta_line_crosses_errors_and_divergence():
@@ -234,105 +178,7 @@ def test_methods_differ_in_colour_or_symbol():
     assert len(set(style.METHOD_NAMES.values())) == len(style.METHOD_NAMES)
 
 
-def view_of(**parts):
-    empty = {"frequencies": None, "weights": None, "landmarks": None, "error": 0.125, "error_map": np.eye(3)}
-    return toy_approximation.MethodView(**(empty | parts))
-
-
-def test_area_of_a_frequency_is_its_weight_and_weight_0_is_not_drawn():
-    omega = np.array([[0.0, 1.0], [1.0, 0.0], [9.0, 0.0], [0.5, 0.5]])
-    waves = view_of(frequencies=omega, weights=np.array([0.4, 0.1, 0.5, 0.0]))
-    landmarks = view_of(landmarks=np.array([[1.0, 2.0]]))
-    fig = approximation.two_sets_of_frequencies(("sample", "nystroem"), (waves, landmarks), 2.0, 3.0)
-    dots, stars = fig.data
-    np.testing.assert_allclose(np.c_[dots.x, dots.y], omega[:2])
-    assert (dots.marker.size[0] / dots.marker.size[1]) ** 2 == pytest.approx(4, rel=1e-5)
-    np.testing.assert_allclose(np.c_[stars.x, stars.y], [[1, 2]])
-    assert [axis.range for axis in (fig.layout.xaxis, fig.layout.xaxis2)] == [(-2, 2), (-3, 3)]
-    said = [note.text for note in fig.layout.annotations]
-    assert said[0].endswith("error 0.125<br>3 frequencies, 1 beyond the axes") and said[1].endswith("landmarks")
-
-
-def test_two_error_maps_have_the_same_colours():
-    views = view_of(), view_of(error_map=np.full((3, 3), 0.01))
-    fig = approximation.error_maps(("sample", "nystroem"), views, np.zeros((2, 2)), 3.0)
-    first, second = (fig.layout[name] for name in ("coloraxis", "coloraxis2"))
-    assert (first.cmin, first.cmax, first.colorscale) == (second.cmin, second.cmax, second.colorscale)
-    maps = [trace for trace in fig.data if trace.type == "heatmap"]
-    np.testing.assert_allclose(maps[1].z, 0.01, rtol=COLOURS)
-    assert [trace.coloraxis for trace in maps] == ["coloraxis", "coloraxis2"]
-
-
-def test_method_without_a_view_keeps_its_panel():
-    views = None, view_of(frequencies=np.eye(2), weights=np.full(2, 0.5))
-    for fig in (
-        approximation.two_sets_of_frequencies(("orthogonal", "sample"), views, 2.0, 3.0),
-        approximation.error_maps(("orthogonal", "sample"), views, np.zeros((2, 2)), 3.0),
-    ):
-        # The first panel has an invisible trace: Plotly does not draw a panel without traces.
-        assert {trace.xaxis for trace in fig.data if trace.opacity != 0} == {"x2"}
-        assert [trace.xaxis for trace in fig.data if trace.opacity == 0] == ["x"]
-        said = {note.xref: note.text for note in fig.layout.annotations if "fit" in note.text}
-        assert said == {"x domain": "does not fit<br>this kernel"}
-        assert any("Orthogonal" in note.text for note in fig.layout.annotations)
-
-
 # --- adaptive frequencies -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def moving():
-    rng = np.random.default_rng(0)
-    steps = np.array([0, 1, 3, 7])
-    return SimpleNamespace(
-        losses=np.linspace(1, 0.1, 8),
-        landmark_errors=np.linspace(0.4, 0.01, 8),
-        steps=steps,
-        frequencies=rng.normal(size=(4, 5, 2)),
-        weights=np.abs(rng.normal(size=(4, 5))),
-        errors=np.array([0.5, 0.3, 0.1, 0.02]),
-        drawn_error=0.6,
-    )
-
-
-def decoded(value):
-    """Nested dicts with Plotly's typed arrays as NumPy's."""
-    if isinstance(value, dict) and "bdata" in value:
-        return np.frombuffer(base64.b64decode(value["bdata"]), dtype="<" + value["dtype"])
-    return {key: decoded(inner) for key, inner in value.items()} if isinstance(value, dict) else value
-
-
-def test_frames_of_the_player_show_their_steps(moving):
-    fig = adaptive.descent_player(moving, 3.0)
-    assert [frame.name for frame in fig.frames] == ["0", "1", "3", "7"]
-    (slider,), (buttons,) = fig.layout.sliders, fig.layout.updatemenus
-    assert [step.args[0][0] for step in slider.steps] == [frame.name for frame in fig.frames]
-    assert all(step.method == "animate" for step in slider.steps) and buttons.buttons[0].args[0] is None
-    for k, frame in enumerate(fig.frames):
-        trails, dots, mark = (decoded(trace.to_plotly_json()) for trace in frame.data)
-        assert frame.traces == (1, 2, 5)
-        np.testing.assert_allclose(np.column_stack([dots["x"], dots["y"]]), moving.frequencies[k], rtol=1e-6)
-        size = dots["marker"]["size"]
-        np.testing.assert_allclose(size**2 / size[0] ** 2, moving.weights[k] / moving.weights[k, 0], rtol=1e-4)
-        np.testing.assert_allclose(mark["y"], [moving.errors[k], moving.landmark_errors[moving.steps[k]]], rtol=1e-6)
-        assert list(mark["x"]) == [moving.steps[k]] * 2
-        # A trail goes through all positions so far; a gap separates it from the next one.
-        own = np.column_stack([trails["x"], trails["y"]]).reshape(5, -1, 2)
-        np.testing.assert_allclose(own[:, :k], moving.frequencies[:k].transpose(1, 0, 2), rtol=1e-6)
-        np.testing.assert_allclose(own[:, -2], moving.frequencies[k], rtol=1e-6)
-        assert np.isnan(own[:, -1]).all()
-    for moved, name in ((1, "trail"), (2, "frequency"), (5, "this step")):
-        assert fig.data[moved].name == name
-
-
-@pytest.mark.slow
-def test_player_of_many_frequencies_stays_small(moving):
-    rng = np.random.default_rng(1)
-    many = SimpleNamespace(**vars(moving))
-    many.steps, many.landmark_errors = np.arange(45), np.full(45, 0.1)
-    many.errors, many.frequencies = np.full(45, 0.1), rng.normal(size=(45, 100, 2))
-    many.weights = np.full((45, 100), 0.01)
-    assert len(adaptive.descent_player(many, 3.0).to_json()) < 700_000
 
 
 def test_densities_are_shown_on_the_middle_line_and_as_a_ratio():

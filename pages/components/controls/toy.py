@@ -7,7 +7,7 @@ from dataclasses import replace
 import datasets
 from pages.components.controls import own_points
 from pages.components.controls.toy_data import ToyData
-from pages.components.controls.widgets import Number, Options, Scale, Switch
+from pages.components.controls.widgets import Number, Options, Scale
 from rff_engine.figures.live import scales
 from rff_engine.kernels import KERNELS_BY_TITLE
 
@@ -50,7 +50,6 @@ EPSILON = Scale(
     (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
     0.05,
 )
-PLAIN = Switch("plain", "Plain figures", "For browsers in which the live views do not run.", False)
 KERNEL = Options("kernel", "Kernel", None, tuple(KERNELS_BY_TITLE), "Gaussian")
 NU = Scale(
     "nu",

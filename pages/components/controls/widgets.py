@@ -16,15 +16,15 @@ from typing import Any, Protocol
 import streamlit as st
 
 from pages.components import escaping
-from pages.components.controls import alone, presentation, steps
+from pages.components.controls import presentation, steps
 from pages.components.server import entry
 
-#: Controls that change how figures are painted, not what they show.
-HOW_PAINTED = ("plain",)
 _NOTES = "notes about the link"
 _MOUNTED = "controls of the page"
 _HEADINGS = "controls below each heading"
-_LESSONS = "lessons of the page"
+
+#: Names that older links have; they open the whole page, without a note.
+_FORMER = ("hide", "pin", "plain", "view")
 
 # What mail programs, search engines and social networks append to links. They stay in the URL, without a note.
 _TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_", "pk_", "hsa_", "_hs", "__hs", "mc_", "_ga", "_gl", "_x_tr_")
@@ -97,8 +97,6 @@ class Tabs(Options):
 
     def show(self):
         """Show the tabs, and return a container for the part that is open."""
-        if presentation.hidden_by_name(self.key):
-            st.html(f"<style>.st-key-{self.key} [role=tablist] {{display: none}}</style>")
         tabs = st.tabs(self.options, key=self.key, on_change="rerun", bind="query-params")
         return next(tab for tab in tabs if tab.open)
 
@@ -284,15 +282,11 @@ def mount(
     own = without_headings(controls)
     _forget_other_pages(own)
     _read_link(own, tour, names, parameters)
-    # Hidden tabs still show their part of the page, and `hide=all` leaves them, as it leaves a live view's slider.
-    presentation.apply_styles([control.key for control in own if not isinstance(control, Tabs)])
-    alone.apply_styles()
+    presentation.apply_styles()
     values = _show_in_sidebar(controls)
     for parameter in parameters:
         setattr(values, parameter.key, parameter.settle(values))
     hide_in_sidebar(())
-    if alone.live_part() is not None:
-        _show_live_view(own, values)
     if own:
         settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
         steps.record(entry.current_page(), values, [control.key for control in own], settings)
@@ -303,10 +297,9 @@ def mount(
 
 def _read_link(own: list[Control], tour, names: Sequence[str], parameters: Sequence[Parameter]) -> None:
     """Sanitize the URL, and enter the presentation mode and the lesson that it asks for."""
-    flags = [*presentation.parameters(own), *alone.parameters()]
+    flags = [presentation.Projector()]
     _sanitize_url([*own, *parameters, *(tour.parameters if tour else ()), *flags], names)
-    presentation.read_flags([control.key for control in own])
-    st.session_state[_LESSONS] = [[key, one.title, len(one.steps)] for key, one in tour.lessons.items()] if tour else []
+    presentation.read_flag()
     if tour:
         tour.enter()
 
@@ -321,8 +314,7 @@ def _show_in_sidebar(controls: Sequence[Control | str]) -> SimpleNamespace:
                 st.container(key=f"heading_{k}").markdown(f"**{heading}**")
             shown[f"heading_{k}"] = _show_section(below, values)
         if own:
-            hideable = [one.key for one in own if not isinstance(one, Tabs) or presentation.hidden_by_name(one.key)]
-            presentation.show_buttons(hideable)
+            presentation.show_button()
     st.session_state[_HEADINGS] = shown
     return values
 
@@ -333,23 +325,9 @@ def _show_section(controls: list[Control], values: SimpleNamespace) -> set[str]:
     for control in controls:
         applies = control.applies(values)
         setattr(values, control.key, control.render() if applies else control.default)
-        if applies and not presentation.hidden(control.key):
+        if applies:
             there.add(control.key)
     return there
-
-
-def _show_live_view(own: Sequence[Control], values: SimpleNamespace) -> None:
-    """Change values so that the page shows its live view: not as plain figures, and on the first tab."""
-    for control in own:
-        if isinstance(control, Tabs):
-            setattr(values, control.key, control.default)
-    if hasattr(values, "plain"):
-        values.plain = False
-
-
-def lessons_of_the_page() -> list[list]:
-    """Key, title and number of steps of each lesson of the page."""
-    return st.session_state.get(_LESSONS, [])
 
 
 def hide_in_sidebar(keys: Iterable[str]) -> None:
@@ -423,9 +401,10 @@ def _sanitize_url(controls: list, names: Sequence[str]) -> None:
 
 def _drop_unknown(known: list[str]) -> list[str]:
     """Remove unknown names from the URL, and return a note about them."""
-    unknown = [name for name in st.query_params if name not in known and not _tracks(name)]
-    for name in unknown:
+    asked = [name for name in st.query_params if name not in known and not _tracks(name)]
+    for name in asked:
         del st.query_params[name]
+    unknown = [name for name in asked if name not in _FORMER]
     if not unknown:
         return []
     return [

@@ -20,7 +20,6 @@ import streamlit as st
 from pages.components import browser, layout
 from pages.components.controls import screen
 from pages.components.controls.widgets import (
-    HOW_PAINTED,
     Control,
     Number,
     Options,
@@ -363,9 +362,7 @@ class Tour:
 
     def _complete(self, settings: dict) -> dict:
         """Settings of all controls of the page: those that a step does not name have the page's default."""
-        return {
-            key: settings.get(key, control.default) for key, control in self.controls.items() if key not in HOW_PAINTED
-        }
+        return {key: settings.get(key, control.default) for key, control in self.controls.items()}
 
     @staticmethod
     def _set(settings: dict) -> None:

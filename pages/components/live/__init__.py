@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from pages.components.controls import alone, presentation
 from pages.components.controls.widgets import Control, hide_in_sidebar
 from rff_engine.figures.live import parts
 
@@ -21,7 +20,7 @@ _components = {
     name: st.components.v2.component(
         f"live_{name}",
         html=parts.html(name),
-        css=parts.read("live.css") + parts.read("alone.css"),
+        css=parts.read("live.css"),
         js=parts.script(name),
         isolate_styles=False,
     )
@@ -43,7 +42,7 @@ def mount(
     chosen: str | None = None,
     beside: Sequence[Control] = (),
 ) -> None:
-    """Show a live view, unless a link asks for another picture of the page alone.
+    """Show a live view.
 
     Parameters
     ----------
@@ -67,8 +66,6 @@ def mount(
     beside : sequence of Control, optional
         Controls that the view sets too, and that stay in the sidebar.
     """
-    if alone.leaves_out_live():
-        return
     key = f"live_{name}"
     hide_in_sidebar([control.key for control in sliders])
     sliders = (*sliders, *beside)
@@ -88,10 +85,7 @@ def mount(
         callbacks["on_reached_change"] = on_reached
     sent = packed | {
         "settings": {key: getattr(values, key) for key in keys},
-        "hidden": [key for key in keys if presentation.hidden_by_name(key)],
         "clickable": on_clicked is not None,
-        "alone": alone.live_part(),
         "chosen": chosen,
     }
     _components[name](data=sent, key=key, **callbacks)
-    alone.finish()

@@ -105,11 +105,6 @@ def prior_map(sigma: float, extent: float, ellipse: Ellipse = CIRCLE, cells: int
 
 
 @shared_cache
-def weighted_map(settings: CandidateSettings, weighting: Weighting, extent: float) -> np.ndarray:
-    return toy_kernels.weighted_kernel_map(candidates(settings).omega, candidate_weights(settings, weighting), extent)
-
-
-@shared_cache
 def feature_errors(
     settings: CandidateSettings, weighting: Weighting, C: float, D_values: tuple[int, ...]
 ) -> np.ndarray:

@@ -1,8 +1,7 @@
 """The last row of every page: a link to the experiment, its figures, its numbers, and code that recomputes them.
 
-Figures and animations are exported in the browser; the table is computed on a click. *Share* opens a panel in which the
-browser composes a link from a lesson, hidden controls, a theme, projector mode or one picture alone, and asks the
-server for its QR code.
+Figures are exported in the browser; the table is computed on a click. *Share* opens a panel
+with the link, its QR code from the server, and a choice for a projector.
 """
 
 from __future__ import annotations
@@ -15,13 +14,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.components import browser, documentation
-from pages.components.catalogue import BY_NAME
-from pages.components.controls import alone
-from pages.components.controls.widgets import Control, as_text, lessons_of_the_page, without_headings
+from pages.components.controls.widgets import Control, as_text, without_headings
 from pages.components.sharing import codes
 from pages.components.sharing.recipes import program
 
-_PLACE = ("lesson", "step", "hide")
+_PLACE = ("lesson", "step")
 _SHOWN_LINK = "link of the panel"
 _link_and_figures = browser.component("sharing", Path(__file__).with_name("row.js"), styles=["row.css", "panel.css"])
 
@@ -37,17 +34,8 @@ def query(controls: Sequence[Control | str], values: SimpleNamespace) -> list[tu
 
 
 def _place() -> list[tuple[str, str]]:
-    """The parameters of the lesson and of hidden controls; the panel has a choice for projector mode."""
+    """The parameters of the lesson; the panel has a choice for projector mode."""
     return [(name, st.query_params[name]) for name in _PLACE if name in st.query_params]
-
-
-def _choices(page: str, controls: Sequence[Control | str], values: SimpleNamespace) -> dict:
-    """What the panel offers: controls to hide, lessons with their numbers of steps, and pictures, all by name."""
-    return {
-        "controls": [[control.key, control.label] for control in without_headings(controls) if control.applies(values)],
-        "lessons": lessons_of_the_page(),
-        "pictures": [[picture.name, picture.label] for picture in BY_NAME[page].pictures],
-    }
 
 
 def _take_link() -> None:
@@ -87,21 +75,20 @@ def offer(
     caption : str, optional
         Text below the row.
     """
-    alone.report_missing()
     code = program(page, vars(values) | dict(settings or {}))
     further = [(key, text) for key, value in (parameters or {}).items() for text in _texts(value)]
     link = [*query(controls, values), *further, *_place()]
     with st.container(key="ending"):
         st.divider()
         st.markdown("**Take it with you**")
-        _row(page, {"page": page, "query": link, "choices": _choices(page, controls, values)}, numbers, code)
+        _row(page, {"page": page, "query": link}, numbers, code)
         st.caption(f"{caption} {documentation.sentence(page)}")
         _show(code)
 
 
 @st.fragment
 def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) -> None:
-    """Buttons for the link, figures, numbers and code; a link composed in the panel runs only this part again."""
+    """Buttons for the link, figures, numbers and code; a link shown in the panel runs only this part again."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="top", key="take_it_with_you"):
         picture = codes.picture_of(st.session_state.get(_SHOWN_LINK))
         _link_and_figures(key="sharing", data=data | {"code": picture}, width="content", on_link_change=_take_link)

@@ -1,24 +1,20 @@
 // @ts-check
 // Copies links and saves the page's figures: the live view by its own method, Plotly's figures by Plotly's export.
 
-import { gifOf, videoOf, videoType } from "./animation.js";
 import { Panel } from "./panel.js";
 
-/** @import { Film } from "./animation.js" */
-/** @import { Query } from "./link.js" */
-/** @import { Choices, Code } from "./panel.js" */
+/** @import { Code, Query } from "./panel.js" */
 /** @typedef {"png" | "svg"} Format */
-/** @typedef {{ page: string, query: Query, choices: Choices, code: Code | null, mark?: string }} Data `mark` is between address and query */
+/** @typedef {{ page: string, query: Query, code: Code | null, mark?: string }} Data `mark` is between address and query */
 /** @typedef {(name: string, value: string) => void} Report */
 /** @typedef {HTMLElement & { sharing?: Sharing }} Root */
-/** @typedef {{ picture: () => string, plays: boolean, film: () => Film }} LiveView */
+/** @typedef {{ picture: () => string }} LiveView */
 /** @typedef {HTMLElement & { data: any[], layout: any, _fullLayout: any, _context: any }} Plot an element with Plotly's own fields */
 /**
  * @typedef {object} Figure
  * @property {string} name for the reader
  * @property {string} file
  * @property {(format: Format, filename: string) => Promise<void> | void} save
- * @property {LiveView} [moving] what can be saved as it plays
  */
 
 const SCALE = 2; // pixels of a PNG per pixel of the page
@@ -34,10 +30,6 @@ class Sharing {
 
   /** @type {Report} */
   report;
-
-  /** Ends the animation that is being made.
-   * @type {AbortController | null} */
-  filming = null;
 
   /** File of the figure that the reader chose.
    * @type {string | undefined} */
@@ -62,10 +54,9 @@ class Sharing {
       (link) => this.report("link", link),
     );
     this.button(".open-panel").onclick = () => this.panel.open();
-    for (const button of this.buttons(".film")) button.onclick = () => this.animate(button.dataset.format);
-    this.button(".cancel").onclick = () => this.filming?.abort();
-    this.nameVideo();
-    for (const button of this.buttons(".save")) {
+    /** @type {NodeListOf<HTMLButtonElement>} */
+    const saving = root.querySelectorAll(".save");
+    for (const button of saving) {
       button.onclick = () => this.save(/** @type {Format} */ (button.dataset.format));
     }
     this.select.onchange = () => {
@@ -77,18 +68,8 @@ class Sharing {
     new IntersectionObserver(() => this.list()).observe(root);
   }
 
-  /** @param {string} selector @returns {NodeListOf<HTMLButtonElement>} */
-  buttons(selector) {
-    return this.root.querySelectorAll(selector);
-  }
-
   /** @param {string} selector @returns {HTMLButtonElement} */
   button(selector) {
-    return this.root.querySelector(selector);
-  }
-
-  /** @param {string} selector @returns {HTMLElement} */
-  find(selector) {
     return this.root.querySelector(selector);
   }
 
@@ -97,7 +78,7 @@ class Sharing {
     this.data = data;
     this.report = report;
     this.refused.hidden = true;
-    this.panel.update(data.query, data.choices, data.code);
+    this.panel.update(data.query, data.code);
     this.list();
   }
 
@@ -167,7 +148,7 @@ class Sharing {
     const view = live?.view;
     if (view) {
       const save = (/** @type {Format} */ format, /** @type {string} */ file) => saveLive(view, format, file);
-      figures.push({ name: live.getAttribute("aria-label"), file: "live", save, moving: view });
+      figures.push({ name: live.getAttribute("aria-label"), file: "live", save });
     }
     /** @type {NodeListOf<Plot>} */
     const plots = document.querySelectorAll(".js-plotly-plot");
@@ -184,7 +165,6 @@ class Sharing {
   /** Write the names of all figures into the list, unless they are there, and return the figures. */
   list() {
     const figures = this.figures();
-    this.showMoving(figures);
     const names = figures.map((figure) => figure.name);
     if (names.length > 1) names.push(`all ${names.length} figures`);
     const options = [...this.select.options];
@@ -193,7 +173,6 @@ class Sharing {
     this.select.replaceChildren(...names.map((name, k) => new Option(name, files[k])));
     // Without a choice of the reader the first figure is selected, even where it was painted last.
     if (files.includes(this.chosen)) this.select.value = this.chosen;
-    this.showMoving(figures);
     return figures;
   }
 
@@ -207,79 +186,11 @@ class Sharing {
     return this.list();
   }
 
-  /**
-   * The live view, if it is the chosen figure and can play.
-   *
-   * @param {Figure[]} figures
-   */
-  playing(figures) {
-    const view = figures.find(({ file }) => file === this.select.value)?.moving;
-    return view?.plays ? view : null;
-  }
-
-  /**
-   * Offer an animation of the chosen figure, if it can play.
-   *
-   * @param {Figure[]} figures
-   */
-  showMoving(figures) {
-    this.find(".moving").hidden = !this.playing(figures) || Boolean(this.filming);
-    this.find(".filming").hidden = !this.filming;
-  }
-
   /** @param {Format} format */
   async save(format) {
     for (const figure of this.select.value === "all" ? await this.listAll() : this.list()) {
       if (![figure.file, "all"].includes(this.select.value)) continue;
       await figure.save(format, `${this.data.page}-${figure.file}`);
-    }
-  }
-
-  // --- animations ---------------------------------------------------------------------------------------------------
-
-  /** Name the button for a video after the format that the browser writes; without one it is not shown. */
-  nameVideo() {
-    const button = this.button(".film[data-format=video]");
-    const type = videoType();
-    button.hidden = !type;
-    if (!type) return;
-    const name = type.startsWith("video/webm") ? "WebM" : "MP4";
-    button.querySelector("span").textContent = `Video (${name})`;
-    button.setAttribute("aria-label", `Save the figure as it plays, as a video in ${name}`);
-  }
-
-  /**
-   * Save the live view as it plays, with progress; the reader can cancel.
-   *
-   * @param {string} format "gif" or "video"
-   */
-  async animate(format) {
-    const figures = this.list();
-    const view = this.playing(figures);
-    if (!view || this.filming) return;
-    const bar = this.root.querySelector("progress");
-    this.filming = new AbortController();
-    this.find(".failed").hidden = true;
-    this.find(".stage").textContent = format === "gif" ? "Drawing the frames" : "Recording";
-    bar.value = 0;
-    this.showMoving(figures);
-    this.button(".cancel").focus();
-    const film = view.film();
-    try {
-      const make = format === "gif" ? gifOf : videoOf;
-      const made = await make(film, (done) => (bar.value = done), this.filming.signal);
-      const ending = format === "gif" ? "gif" : made.type.startsWith("video/webm") ? "webm" : "mp4";
-      if (!this.filming.signal.aborted) download(made, `${this.data.page}-live.${ending}`);
-    } catch (error) {
-      this.find(".failed").textContent =
-        `The browser could not make the animation: ${/** @type {Error} */ (error).message}.`;
-      this.find(".failed").hidden = false;
-    } finally {
-      film.end();
-      this.status.textContent = this.filming.signal.aborted ? "Cancelled" : "Saved";
-      this.filming = null;
-      this.showMoving(figures);
-      this.button(`.film[data-format=${format}]`).focus();
     }
   }
 }

@@ -128,18 +128,6 @@ class BoundCurve:
         """The bound at the beta of the path that is nearest to `beta` on a logarithmic scale."""
         return float(self.values[np.argmin(np.abs(np.log(self.betas / check_positive(beta, "beta"))))])
 
-    def sum_at(self, beta: float, digits: int = 3) -> tuple[float, dict[str, float]]:
-        """The bound at the nearest beta and its terms, rounded so that the terms still add up to the bound.
-
-        Each term is rounded down, and those with the largest remainders up, as many as the sum needs.
-        """
-        here, unit = int(np.argmin(np.abs(np.log(self.betas / check_positive(beta, "beta"))))), 10**digits
-        exact = unit * np.array([values[here] for values in self.terms.values()])
-        total = round(float(exact.sum()))
-        whole = np.floor(exact)
-        whole[np.argsort(whole - exact, kind="stable")[: int(total - whole.sum())]] += 1
-        return total / unit, dict(zip(self.terms, (whole / unit).tolist(), strict=True))
-
     def largest_parts(self) -> list[tuple[str, float, float]]:
         """Largest term apart from the loss, along the path: (name, first beta, last beta) of each section."""
         names = [name for name in self.terms if name != "loss"]

@@ -49,6 +49,11 @@ class LiveCertificate extends LiveView {
 
   played = "stretch";
 
+  /** The longest step. */
+  get longest() {
+    return Number(this.inputs.stretch.max);
+  }
+
   /** @param {Root} root */
   constructor(root) {
     super(root);
@@ -56,7 +61,7 @@ class LiveCertificate extends LiveView {
     this.panel("canvas.decision-scale", (c, w, h) => paintScale(c, w, h, "decision"), { fixed: true });
     this.panel("canvas.ledger", (c, w, h) => this.paintLedger(c, w, h));
     const steps = this.panel("canvas.steps", (c, w, h) => this.paintSteps(c, w, h));
-    this.draggable(steps.canvas, (fraction) => (this.inputs.stretch.value = String(this.track.to * fraction)));
+    this.draggable(steps.canvas, (fraction) => (this.inputs.stretch.value = String(this.longest * fraction)));
     /** @type {HTMLButtonElement} */ (this.find(".renew")).onclick = () => this.report("clicked", Date.now());
     const { D } = this.inputs;
     D.onfocus = D.closest("label").onpointerenter = () => this.reach();
@@ -165,7 +170,7 @@ class LiveCertificate extends LiveView {
     this.raster.set(this.shares, -1, 1, "decision");
     const of = `${count} ${this.looked}`;
     if (this.curves.of === of) return;
-    const stretches = Array.from({ length: 20 * this.track.to + 1 }, (_, k) => k / 20);
+    const stretches = Array.from({ length: 20 * this.longest + 1 }, (_, k) => k / 20);
     const bounds = stretches.map((one) => this.certified(count, one).bound);
     this.curves = { of, stretches, bounds, tests: stretches.map((one) => voteError(vote.fresh, one)) };
   }
@@ -325,7 +330,7 @@ class LiveCertificate extends LiveView {
     const { certificate, test } = this.now;
     const size = this.textSize(w);
     this.frame = this.chart(c, w, h, {
-      x: { low: 0, high: this.track.to, ticks: [0, 1, 2, 3].map((v) => [v, String(v)]) },
+      x: { low: 0, high: this.longest, ticks: [0, 1, 2, 3].map((v) => [v, String(v)]) },
       y: this.risks,
       xTitle: "step s: 0 is the prior's vote",
       yTitle: "risk, %",

@@ -60,6 +60,8 @@ class LiveDescent extends LiveView {
    * @type {{ low: number, high: number }} */
   axis;
 
+  played = "step";
+
   /** @param {Root} root */
   constructor(root) {
     super(root);
@@ -108,10 +110,6 @@ class LiveDescent extends LiveView {
     this.slider.max = String(this.last);
     if (atEnd) this.slider.value = String(this.last); // the ends of two descents are compared
     this.find(".drawn-words").textContent = `as drawn: ${errorText(data.drawn_error)}`;
-  }
-
-  get track() {
-    return { input: this.slider, from: 0, to: this.last, step: "any" };
   }
 
   /** @returns {Tables} */

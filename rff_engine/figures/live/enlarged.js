@@ -73,7 +73,7 @@ export class Enlarged {
   /** @param {number} landmark */
   open(landmark) {
     const { view } = this;
-    if (this.dialog || view.filming) return;
+    if (this.dialog) return;
     view.setFocus({});
     /** @type {HTMLTemplateElement} */
     const template = view.root.querySelector("template.enlarging");

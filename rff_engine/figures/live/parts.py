@@ -1,8 +1,7 @@
-"""The files of the live views, HTML, style sheets and JavaScript, for the app, the static edition and notebooks."""
+"""The files of the live views, HTML, style sheets and JavaScript, for the app and the static edition."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -23,9 +22,6 @@ CONSTANTS: dict[str, Any] = {
     **{"GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS, "PLANE_CELLS": PLANE_CELLS},
 }
 
-#: What a view says until it is painted. In the app, it names the figures that a page shows instead.
-_WAITING = re.compile(r'(?<=<p class="waiting">)[^<]*')
-
 
 def read(name: str) -> str:
     """The text of a file."""
@@ -35,11 +31,6 @@ def read(name: str) -> str:
 def html(view: str) -> str:
     """The HTML of a view."""
     return Template(read(f"{view}.html")).substitute(SLIDERS)
-
-
-def markup(view: str) -> str:
-    """The HTML of a view, for pages that have no other figures."""
-    return _WAITING.sub("The live view is loading.", html(view))
 
 
 def script(name: str) -> str:

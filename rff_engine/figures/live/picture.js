@@ -1,5 +1,5 @@
 // @ts-check
-// A live view as one picture: its panels where they stand, and the text around them, as SVG or on a canvas.
+// A live view as one picture in SVG: its panels where they stand, and the text around them.
 
 import { SvgContext } from "./svg.js";
 import { fontOf } from "./typeface.js";
@@ -9,65 +9,28 @@ import { fontOf } from "./typeface.js";
 /** @typedef {{ c: Context, left: number, top: number }} Page and where the view begins on the screen */
 
 /** Around the view, in CSS pixels. */
-export const MARGIN = 12;
+const MARGIN = 12;
 const LINE_HEIGHT = 1.35;
 /** Colours of a file: those of the light theme, for paper and slides. */
 export const INK_OF_FILES = "#31333f";
 const GROUND_OF_FILES = "#ffffff";
 
 /**
- * SVG of a view.
+ * SVG of a view with its margin. Text comes from the elements marked with `data-words`.
  *
  * @param {LiveView} view
  */
-export function svgOf(view) {
-  const c = new SvgContext();
-  const release = holdBar(view);
-  const { width, height } = sizeOf(view);
-  paintPicture(view, c, width, height);
-  release();
-  const size = `width="${width}" height="${height}"`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${c.parts.join("")}</svg>`;
-}
-
-/**
- * Put the bar of sliders where it stands in the page, which must not depend on how far that is scrolled.
- *
- * @param {LiveView} view
- * @returns {() => void} what lets it go
- */
-export function holdBar({ root }) {
+export function svgOf({ root, panels }) {
   /** @type {HTMLElement} */
   const bar = root.querySelector(".scrubbers");
-  bar.style.position = "static";
-  return () => {
-    bar.style.position = "";
-  };
-}
-
-/**
- * Size of a view's picture, in CSS pixels.
- *
- * @param {LiveView} view
- */
-export function sizeOf({ root }) {
+  bar.style.position = "static"; // where it stands in the page, however far that is scrolled
+  const c = new SvgContext();
   const whole = root.getBoundingClientRect();
-  return { width: Math.ceil(whole.width + 2 * MARGIN), height: Math.ceil(whole.height + 2 * MARGIN) };
-}
-
-/**
- * Paint a view with its margin. Text comes from the elements marked with `data-words`.
- *
- * @param {LiveView} view @param {Context} c @param {number} width @param {number} height
- */
-export function paintPicture(view, c, width, height) {
-  const { root } = view;
-  const whole = root.getBoundingClientRect();
+  const [width, height] = [whole.width, whole.height].map((length) => Math.ceil(length + 2 * MARGIN));
   const page = { c, left: whole.left, top: whole.top };
-  c.globalAlpha = 1;
   c.fillStyle = GROUND_OF_FILES;
   c.fillRect(0, 0, width, height);
-  for (const { canvas, painter } of view.panels) {
+  for (const { canvas, painter } of panels) {
     const box = canvas.getBoundingClientRect();
     if (!box.width) continue;
     c.save();
@@ -76,6 +39,9 @@ export function paintPicture(view, c, width, height) {
     c.restore();
   }
   for (const element of root.querySelectorAll("[data-words]")) writeText(page, element);
+  bar.style.position = "";
+  const size = `width="${width}" height="${height}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${c.parts.join("")}</svg>`;
 }
 
 /** @param {Page} page @param {Element} element */

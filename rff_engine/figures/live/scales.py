@@ -1,4 +1,4 @@
-"""Values of the live views' sliders and curves, which the app's controls and figures and the notebook's views share."""
+"""Values of the live views' sliders and curves, which the app's controls and figures share."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@
 import { paintChart } from "./charts.js";
 import { setTheme, tableOf } from "./rasters.js";
 import { cssColour } from "./colours.js";
-import { Film } from "./film.js";
 import { nearestIndex, roundedPower } from "./maths.js";
 import { INK_OF_FILES, svgOf } from "./picture.js";
 import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
@@ -19,7 +18,7 @@ import { unpackedArray } from "./unpacking.js";
 /** @typedef {Record<string, number>} Settings */
 /** @typedef {Record<string, Record<string, ArrayLike<number | string>>>} Tables columns of tables */
 /** @typedef {(name: string, value: unknown) => void} Report */
-/** @typedef {{ version: string, sample?: string, settings: Settings, rows?: number[], hidden: string[], clickable: boolean, alone: string | null, [name: string]: any }} Data */
+/** @typedef {{ version: string, sample?: string, settings: Settings, rows?: number[], clickable: boolean, [name: string]: any }} Data */
 /** @typedef {HTMLElement & { view?: LiveView }} Root */
 /**
  * @typedef {object} Component of Streamlit
@@ -149,9 +148,6 @@ export class LiveView {
   /** Whether the page is printed, in the colours of the light theme. */
   onPaper = false;
 
-  /** Whether an animation is made. */
-  filming = false;
-
   /** Name of the slider that Play moves. */
   played = "beta";
 
@@ -243,12 +239,6 @@ export class LiveView {
 
   /** Write captions and tables. */
   write() {}
-
-  /** The slider that Play moves, its ends, and its step while an animation is made. */
-  get track() {
-    const input = this.inputs[this.played];
-    return { input, from: Number(input.min), to: Number(input.max), step: input.step };
-  }
 
   // --- elements -----------------------------------------------------------------------------------------------------
 
@@ -351,9 +341,8 @@ export class LiveView {
       this.focus = {};
       this.complete();
     }
-    this.hide([...data.hidden, ...OPTIONAL.filter((name) => !(name in data.settings))]);
-    this.isolate(data.alone);
-    if (!this.dragging && !this.playTimer && !this.filming && !outdated) {
+    this.hide(OPTIONAL.filter((name) => !(name in data.settings)));
+    if (!this.dragging && !this.playTimer && !outdated) {
       this.moveTo(data.settings, !first && !reducedMotion());
     }
     this.request();
@@ -378,23 +367,10 @@ export class LiveView {
   hide(names) {
     const bar = this.find(".scrubbers");
     for (const [name, input] of Object.entries(this.inputs)) input.closest("label").hidden = names.includes(name);
-    this.betaHidden = this.find(".play").hidden = names.includes(this.track.input.name);
+    this.betaHidden = this.find(".play").hidden = names.includes(this.played);
     bar.hidden = [...bar.children].every((part) => /** @type {HTMLElement} */ (part).hidden);
     this.root.classList.toggle("beta-hidden", this.betaHidden);
     if (this.betaHidden && this.playTimer) this.stop();
-  }
-
-  /**
-   * Show one part alone, filling the window, or all parts.
-   *
-   * @param {string | null} name
-   */
-  isolate(name) {
-    this.root.classList.toggle("alone", name !== null);
-    /** @type {NodeListOf<HTMLElement>} */
-    const parts = this.root.querySelectorAll("[data-part]");
-    for (const part of parts) part.hidden = name !== null && !part.dataset.part.split(" ").includes(name);
-    if (name !== null) this.root.dataset.alone = name;
   }
 
   /**
@@ -489,7 +465,7 @@ export class LiveView {
 
   /** Run a slider, beta in most views, to its end; with reduced motion in few steps. */
   play() {
-    const { input } = this.track;
+    const input = this.inputs[this.played];
     const { pace } = this;
     const end = Number(input.max);
     const step = reducedMotion() ? (0.5 / 0.03) * pace : Math.max(pace, Number(input.step) || 0);
@@ -545,7 +521,7 @@ export class LiveView {
   request() {
     this.frameRequest ??= requestAnimationFrame(() => {
       this.frameRequest = null;
-      if (this.data && !this.filming) this.paint();
+      if (this.data) this.paint();
     });
   }
 
@@ -585,37 +561,14 @@ export class LiveView {
 
   /** The whole view as the text of an SVG file, in the colours of the light theme. */
   picture() {
-    setFamily(FAMILY_OF_FILES);
-    const text = this.inFileColours(() => svgOf(this));
-    this.request(); // brings back the page's own colours and typeface
-    return text;
-  }
-
-  /**
-   * Paint in the colours of the light theme; the next `paint` brings back the page's.
-   *
-   * @template T
-   * @param {() => T} paint
-   */
-  inFileColours(paint) {
     const { ink } = this;
+    setFamily(FAMILY_OF_FILES);
     this.ink = INK_OF_FILES;
     setTheme("light");
-    const painted = paint();
+    const text = svgOf(this);
     this.ink = ink;
-    return painted;
-  }
-
-  /** Whether the view can play. */
-  get plays() {
-    return Boolean(this.data) && !this.betaHidden;
-  }
-
-  /** The view as an animation, from one end of Play to the other; it stands still until `end` of the film. */
-  film() {
-    if (this.playTimer) this.stop();
-    this.halt();
-    return new Film(this);
+    this.request(); // brings back the page's own colours and typeface
+    return text;
   }
 }
 

@@ -161,7 +161,7 @@ class LiveWorth extends LiveView {
       for (let row = j; row < Math.min(j + apart, PLACES); row++) {
         this.errors.fill(testError, row * PLACES + i, row * PLACES + Math.min(i + apart, PLACES));
       }
-      if (!this.filming && this.missing.length <= first && performance.now() - start > budget) break;
+      if (this.missing.length <= first && performance.now() - start > budget) break;
     }
     this.map.set(this.errors, WORST, 0, "sequential"); // bright where it is low
     if (this.missing.length) this.request();

@@ -53,17 +53,6 @@ def test_curves_equal_bounds_computed_separately(risks, form, i):
         assert curves.bounds[name].at(1.01 * beta) == curves.bounds[name].values[i]
 
 
-@pytest.mark.parametrize("digits", [1, 3])
-def test_rounded_terms_add_up_to_the_rounded_bound(risks, digits):
-    for curve in bc.bound_curves(risks, BETAS, 0.1, 3.0).bounds.values():
-        for i, beta in enumerate(BETAS):
-            total, terms = curve.sum_at(beta, digits)
-            assert total == pytest.approx(curve.values[i], abs=0.501 * 10**-digits)
-            assert sum(terms.values()) == pytest.approx(total, rel=1e-12) and list(terms) == list(curve.terms)
-            for name, value in terms.items():
-                assert value == pytest.approx(curve.terms[name][i], abs=1.001 * 10**-digits) and value >= 0
-
-
 @pytest.mark.parametrize("form", ["paper", "corrected"])
 def test_bounds_for_many_landmarks_share_epsilon(risks, form):
     """A union over n_L landmarks is the bound for one at epsilon / n_L; bounds on the whole kernel do not change."""

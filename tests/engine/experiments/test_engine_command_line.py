@@ -455,7 +455,6 @@ def _interrupted_when_it_imports(program, library):
         ([ENTRY], "pandas/"),
         (["datasets", "list"], "numpy/"),
         (["datasets", "list"], "scipy/"),
-        (["deploy.exercises", "--output", os.devnull], "scipy/"),
     ],
 )
 def test_interrupt_while_a_program_imports_its_modules_leaves_no_traceback(program, library):
