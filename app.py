@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from pages.components import catalogue
-from pages.components.server import browser_messages, entry, queues, visits
+from pages.shared import catalogue
+from pages.shared.server import browser_messages, entry, queues, visits
 
 browser_messages.refuse_unused()
 st.set_page_config(page_title="PAC-Bayesian random Fourier features", page_icon="🌊", layout="wide")
-# No url_path: a page's address is its file's name, see pages/components/server/entry.py.
 menus: dict[str, list] = {}
 for record in catalogue.PAGES:
     shown = st.Page(
-        f"pages/{record.name}.py",
+        record.script,
         title=record.title,
         icon=f":material/{record.icon}:" if record.icon else None,
+        url_path=record.path,
         default=record.path == "",
         visibility="hidden" if record.hidden else "visible",
     )

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pages.components.server import browser_messages, logs
+from pages.shared.server import browser_messages, logs
 
 #: Where Streamlit serves files with a hash in their name.
 FOLDER = "/static/"

@@ -24,7 +24,7 @@ import numpy as np
 from playwright.sync_api import TimeoutError, sync_playwright
 
 from benchmarks.ports import free_ports
-from pages.components import catalogue
+from pages.shared import catalogue
 
 ROOT = Path(__file__).parents[1]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]

@@ -27,7 +27,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-from pages.components.catalogue import PAGES
+from pages.shared.catalogue import PAGES
 
 #: Seconds after which a reply counts as lost.
 LONGEST = 120

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None, imported: Callable[[], None] = 
         Called before the command runs, once its modules are imported.
     """
     try:
-        return import_module("rff_engine.experiments.command_line").main(arguments, imported)
+        return import_module("rff_engine.studies.command_line").main(arguments, imported)
     except ModuleNotFoundError as missing:
         name = (missing.name or "").partition(".")[0]
         if name not in _EXTRAS:

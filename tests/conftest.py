@@ -90,9 +90,9 @@ def swept_store(tmp_path_factory) -> Path:
             assert time.monotonic() < end, f"no worker has made {file}"
             time.sleep(0.1)
         return file
-    from pages.components.server.runs import BREAST_SWEEP
-    from rff_engine.experiments.running.run import run_stored
-    from rff_engine.experiments.running.store import Store
+    from pages.shared.server.runs import BREAST_SWEEP
+    from rff_engine.studies.running.run import run_stored
+    from rff_engine.studies.running.store import Store
 
     with Store(str(folder / "unfinished.sqlite")) as store, closing(run_stored(store, BREAST_SWEEP.spec)) as steps:
         for _ in steps:

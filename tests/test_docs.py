@@ -20,8 +20,8 @@ import pytest
 
 from benchmarks.studies import any_classifier
 from datasets.__main__ import _parser as datasets_parser
-from rff_engine.experiments.command_line.parser import parser as engine_parser
 from rff_engine.kernels import KERNELS
+from rff_engine.studies.command_line.parser import parser as engine_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs" / "examples").glob("*.py")])
@@ -98,7 +98,7 @@ LISTS = {
     r"^    kernel : SpectralKernel or \{(.*)\}": [f'"{name}"' for name in KERNELS],
     r'^kernel = "Gaussian"  # or (.*)$': [f'"{named.title}"' for named in KERNELS.values()][1:],
 }
-PROGRAMS = (*(ROOT / "rff_engine").rglob("*.py"), *(ROOT / "pages/components/sharing/recipes").glob("*.py"))
+PROGRAMS = (*(ROOT / "rff_engine").rglob("*.py"), *(ROOT / "pages").rglob("recipe.py"))
 
 
 @pytest.mark.parametrize("pattern", LISTS)

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from rff_engine.figures.live import parts as live
-from rff_engine.figures.live.javascript import join_modules
+from pages.shared.javascript import join_modules
+from pages.shared.live import parts as live
 
 ROOT = Path(__file__).resolve().parent.parent
-COMPONENTS = ROOT / "pages" / "components"
+COMPONENTS = ROOT / "pages" / "shared"
 ENTRIES = [
-    *(live.FOLDER / f"{name}.js" for name in (*live.VIEWS, "own_points")),
+    *(f"../{path}.js" for path in live.VIEWS.values()),
+    "live/own_points.js",
     "deferred.js",
     "controls/screen.js",
     "controls/steps.js",
@@ -65,7 +66,7 @@ def test_joined_modules_are_one_module(node, entry, tmp_path):
 
 def test_every_module_belongs_to_a_component():
     whole = "\n".join(map(joined, ENTRIES))
-    for path in (path for folder in (COMPONENTS, live.FOLDER, ROOT / "deploy") for path in folder.rglob("*.js")):
+    for path in (path for folder in (ROOT / "pages", ROOT / "deploy") for path in folder.rglob("*.js")):
         _, header, *_ = path.read_text(encoding="utf-8").splitlines()
         assert header.startswith("// ") and header in whole, path
 
@@ -94,7 +95,6 @@ def test_a_module_comes_after_what_it_imports_and_once(tmp_path):
         'import * as a from "./a.js";',
         'import a from "./a.js";',
         'import "./a.js";',
-        'import { a } from "../a.js";',
         'import { a } from "library";',
         'const a = await import("./a.js");',
         "const here = import.meta.url;",

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import rff_engine as rff
 from rff_engine import bounds
-from rff_engine.experiments import datasets
-from rff_engine.figures import live
-from rff_engine.figures.displays import BoundCurveDisplay, SpectralWeightsDisplay
+from rff_engine.studies import datasets
+from rff_engine.plots import live
+from rff_engine.plots import BoundCurveDisplay, SpectralWeightsDisplay
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 y = (X[:, 0] > 0).astype(int)

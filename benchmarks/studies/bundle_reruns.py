@@ -15,8 +15,8 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rff_engine.experiments.reports import reproduction
-from rff_engine.experiments.running.store import Store
+from rff_engine.studies.reports import reproduction
+from rff_engine.studies.running.store import Store
 
 
 def bundle(source: Path, target: Path = reproduction.SHIPPED) -> list[str]:

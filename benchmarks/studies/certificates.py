@@ -8,7 +8,7 @@ A row is one method with D frequencies or landmarks on one random split, and is 
 the posterior alone, by PAC-Bayes-kl. The seed of a split is
 its number; training and validation rows are halved, for the prior and for the bound, by the same seed. The kernel's
 width, the strength of the posterior and the scaling of columns are chosen on the prior's half.
-`rff_engine/experiments/reports/data/certificates.csv` is such a file.
+`rff_engine/studies/reports/data/certificates.csv` is such a file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pandas as pd
 
 import datasets
 from benchmarks.studies import frame
-from rff_engine.experiments.studies.certificate import METHODS, CertifiedSplit
+from rff_engine.studies.certificate import METHODS, CertifiedSplit
 
 COUNTS = (5, 20, 100, 500)
 KEYS = ["dataset", "split", "method", "D"]

@@ -8,7 +8,7 @@ On the training rows of a split the losses of N candidates and a linear SVM are 
 rows for all three: "prior" (beta = 0), "bound" (the minimum of `bounds.second_order_kl_inverse`, which uses no
 validation row) and "validated" (beta and C together). They draw with the same random numbers. The kernel's width is
 that at which random Fourier features err least on the validation rows.
-`rff_engine/experiments/reports/data/chosen_beta.csv` is such a file.
+`rff_engine/studies/reports/data/chosen_beta.csv` is such a file.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ import rff_engine as rff
 from benchmarks.studies import frame
 from benchmarks.studies.learners import svm_errors
 from rff_engine._strength import kernel_bound, least_beta
-from rff_engine.experiments.studies.certificate import SCALED
-from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
-from rff_engine.experiments.studies.problem import Part
 from rff_engine.frequencies import FrequencyBlocks
+from rff_engine.studies.certificate import SCALED
+from rff_engine.studies.letarte_problem import PARTS, LetarteProblem
+from rff_engine.studies.problem import Part
 
 CHOICES = ("prior", "bound", "validated")
 COUNTS = (5, 20, 100)

@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from rff_engine.experiments.reports import reproduction
-from rff_engine.experiments.reports.tables import to_frame
-from rff_engine.experiments.running.store import Store
+from rff_engine.studies.reports import reproduction
+from rff_engine.studies.reports.tables import to_frame
+from rff_engine.studies.running.store import Store
 
 DOCS = Path(__file__).parents[2] / "docs"
 DATA = reproduction.SHIPPED.parent

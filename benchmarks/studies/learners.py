@@ -6,7 +6,7 @@
 A split, and gamma on it, are those of the bundled reruns: so are the rows of PB landmarks at 1, 5 and 10 %. `--output`
 adds to a file: PB landmarks at 2 %; boosting, whose rounds are as many as these landmarks; and a linear SVM on the
 boosted landmarks. Settings and C are chosen on validation rows.
-`rff_engine/experiments/reports/data/learners.csv` is such a file.
+`rff_engine/studies/reports/data/learners.csv` is such a file.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import pandas as pd
 import rff_engine as rff
 from benchmarks.studies import frame
 from benchmarks.studies.frame import DATASETS
-from rff_engine.experiments.reports.comparison import chosen_by_validation
-from rff_engine.experiments.reports.tables import to_frame
-from rff_engine.experiments.running.run import problem_of as posed, run
-from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
-from rff_engine.experiments.studies.protocols import LandmarkStudy, split_source
 from rff_engine.landmarks import landmark_count
+from rff_engine.studies.letarte_problem import PARTS, LetarteProblem
+from rff_engine.studies.protocols import LandmarkStudy, split_source
+from rff_engine.studies.reports.comparison import chosen_by_validation
+from rff_engine.studies.reports.tables import to_frame
+from rff_engine.studies.running.run import problem_of as posed, run
 
 SHIPPED = frame.DATA / "learners.csv"
 SHARES = (0.01, 0.02, 0.05, 0.10)

@@ -17,8 +17,8 @@ import datasets
 import rff_engine as rff
 from benchmarks.studies import frame
 from rff_engine import bounds
-from rff_engine.experiments.studies.certificate import SCALED, CertifiedSplit
 from rff_engine.frequencies import FrequencyBlocks
+from rff_engine.studies.certificate import SCALED, CertifiedSplit
 
 _N_CANDIDATES, _EPSILON = 1000, 0.05
 _TEMPERATURES = np.logspace(-1, 4, 61)  # beta sqrt(n)

@@ -14,7 +14,7 @@ split certify it at epsilon = 0.05:
 
 PAC-Bayes-kl and its tandem bound are those of `benchmarks.studies.certificates` for random Fourier features, on the
 same rows with half of them for the prior.
-`rff_engine/experiments/reports/data/seven_sets.csv` has the rows.
+`rff_engine/studies/reports/data/seven_sets.csv` has the rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import datasets
 from benchmarks.studies import certificates, frame
 from benchmarks.studies.chosen_beta import interval
 from rff_engine import CertifiedClassifier, RandomFourierFeatures, bounds
-from rff_engine.experiments.studies.certificate import SCALED, CertifiedSplit
+from rff_engine.studies.certificate import SCALED, CertifiedSplit
 
 EPSILON, SPLITS = 0.05, 10
 COUNTS = {100: frame.DATASETS, 500: ("breast", "ads")}

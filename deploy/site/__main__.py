@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pages.components.catalogue import PAGES
+from pages.shared.catalogue import PAGES
 
 EDITION = [page for page in PAGES if page.grid]
 

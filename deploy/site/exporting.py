@@ -17,11 +17,11 @@ from pathlib import Path
 from deploy.site import plots, samples, words
 from deploy.site.packing import as_json, packed_file
 from deploy.site.reading import TEXTS, Control, Part, Reader, Scene
-from pages.components.catalogue import Grid, Page
-from pages.components.controls.moved import MOVED
-from pages.components.controls.widgets import as_text
-from pages.components.lessons import content, numbers as lesson_numbers
-from pages.components.results.landmarks import MAX_LANDMARKS, TOO_MANY
+from pages.landmarks.results import MAX_LANDMARKS, TOO_MANY
+from pages.shared.catalogue import Grid, Page
+from pages.shared.controls.moved import MOVED
+from pages.shared.controls.widgets import as_text
+from pages.shared.lessons import content, numbers as lesson_numbers
 
 #: What the browser adds to the data of a live view.
 _SETTINGS_OF_VIEW = ("settings", "clickable", "chosen", MOVED.key)

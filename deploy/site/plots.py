@@ -1,6 +1,6 @@
 """Plotly figures of the app's pages as small data, each for wide and narrow screens, and for light and dark themes.
 
-The app's own functions make the variants (`rff_engine.figures`); a variant is kept as what it changes. Colours of maps
+The app's own functions make the variants (`rff_engine.plots`); a variant is kept as what it changes. Colours of maps
 are rounded to 255 levels between their lowest and highest value, all other numbers to float32.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from rff_engine.figures import narrow
-from rff_engine.figures.live.packing import as_base64
-from rff_engine.figures.style import darken
+from pages.shared.figures import narrow
+from pages.shared.live.packing import as_base64
+from rff_engine.plots.style import darken
 
 #: Levels of a map's colours; the next one marks a missing value.
 LEVELS = 255

@@ -14,11 +14,12 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from pages.components import catalogue, deferred, lessons, live
-from pages.components.controls import screen, toy
-from pages.components.controls.own_points import OWN
-from pages.components.lessons import content
-from pages.components.server import entry
+from pages.shared import catalogue, deferred, lessons, live
+from pages.shared.catalogue import BY_NAME
+from pages.shared.controls import screen, toy
+from pages.shared.controls.own_points import OWN
+from pages.shared.lessons import content
+from pages.shared.server import entry
 
 ROOT = Path(__file__).parents[2]
 #: Seconds that a page may take.
@@ -95,7 +96,7 @@ class Reader:
         else:
             self._run()
             self.app.session_state[entry._ENTERED] = page
-            self.app.switch_page(f"pages/{page}.py")
+            self.app.switch_page(BY_NAME[page].script)
             self._run()
         self.defaults = self._values()
 

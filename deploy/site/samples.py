@@ -16,16 +16,16 @@ import numpy as np
 import rff_engine as rff
 from datasets.toy import draw_toy
 from deploy.site.packing import packed_file
-from pages.components.controls.toy_data import FRESH_SEED, TEST_POINTS, ToyData
-from pages.components.controls.widgets import as_text
-from pages.components.results.landmarks import (
+from pages.landmarks.results import (
     MAX_FREQUENCIES,
     MAX_LANDMARKS,
     LandmarkSettings,
     landmark_draws,
     landmark_problem,
 )
-from rff_engine.figures.live.packing import as_base64, pack_draw
+from pages.shared.controls.toy_data import FRESH_SEED, TEST_POINTS, ToyData
+from pages.shared.controls.widgets import as_text
+from pages.shared.live.packing import as_base64, pack_draw
 
 #: Controls beside the live view that the browser answers, by view.
 SCALES = {"landmarks": ("landmarks", "noise"), "kernel": ("noise", "N")}

@@ -19,16 +19,16 @@ from plotly.offline import get_plotlyjs
 from deploy.site import words
 from deploy.site.exporting import Exported, export_page
 from deploy.site.packing import packed
-from pages.components import glossary
-from pages.components.catalogue import Page
-from pages.components.glossary.terms import TERMS
-from pages.components.lessons import content
-from rff_engine.figures.live import parts as live
-from rff_engine.figures.live.javascript import as_expression, join_modules
+from pages.shared import glossary
+from pages.shared.catalogue import Page
+from pages.shared.glossary.terms import TERMS
+from pages.shared.javascript import as_expression, join_modules
+from pages.shared.lessons import content
+from pages.shared.live import parts as live
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-COMPONENTS = ROOT / "pages" / "components"
+COMPONENTS = ROOT / "pages" / "shared"
 #: Components of the app that every page has besides its live view.
 MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/row.js"}
 STYLES = ("sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
@@ -87,7 +87,7 @@ def prepare(folder: Path) -> None:
 
 def silence() -> None:
     """Drop what each run of a page logs: that there is no browser, and that the first page has started a run."""
-    for name in ("streamlit.runtime.scriptrunner_utils.script_run_context", "pages.components.server.runs"):
+    for name in ("streamlit.runtime.scriptrunner_utils.script_run_context", "pages.shared.server.runs"):
         logging.getLogger(name).addFilter(lambda record: record.levelno > logging.WARNING)
 
 

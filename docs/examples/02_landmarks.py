@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import rff_engine as rff
-from rff_engine.experiments import datasets
-from rff_engine.figures.displays import SimilarityMapDisplay
+from rff_engine.plots import SimilarityMapDisplay
+from rff_engine.studies import datasets
 
 data = datasets.make_toy("spirals", 300, 0.05, random_state=0)
 fresh = datasets.make_toy("spirals", 2000, 0.05, random_state=1)

@@ -11,8 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 import rff_engine as rff
-from rff_engine.experiments import datasets
-from rff_engine.figures.displays import SpectralWeightsDisplay
+from rff_engine.plots import SpectralWeightsDisplay
+from rff_engine.studies import datasets
 
 n, N = 300, 2000
 data = datasets.make_toy("checkerboard", n, 0.1, random_state=0)

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import rff_engine as rff
-from rff_engine.experiments import datasets
+from rff_engine.studies import datasets
 
 kernel = rff.GaussianKernel(sigma=0.25)
 data = datasets.make_toy("checkerboard", 300, 0.1, random_state=0)

@@ -11,8 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 import rff_engine as rff
-from rff_engine.experiments import datasets
-from rff_engine.figures.displays import BoundCurveDisplay
+from rff_engine.plots import BoundCurveDisplay
+from rff_engine.studies import datasets
 
 n, epsilon = 1000, 0.05
 data = datasets.make_toy("moons", n, 0.1, random_state=0)

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 import rff_engine as rff
-from rff_engine.experiments import datasets
+from rff_engine.studies import datasets
 
 data = datasets.make_toy("checkerboard", 2000, 0.1, random_state=0)
 fresh = datasets.make_toy("checkerboard", 4000, 0.1, random_state=1)

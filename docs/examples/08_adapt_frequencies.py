@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 import rff_engine as rff
-from rff_engine.experiments import datasets
+from rff_engine.studies import datasets
 
 X = datasets.make_toy_inputs("line", 300, 0.05, random_state=0)
 kernel = rff.GaussianKernel(sigma=1.0)

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from pages.components import deferred
-from rff_engine.figures import sheet
+from pages.shared import deferred
+from rff_engine.plots import sheet
 
 
 @pytest.fixture(autouse=True)

@@ -12,17 +12,17 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from pages.components.catalogue import BY_NAME
-from pages.components.controls.widgets import Control, without_headings
-from pages.components.server import entry
+from pages.shared.catalogue import BY_NAME
+from pages.shared.controls.widgets import Control, without_headings
+from pages.shared.server import entry
 
 ROOT = Path(__file__).parents[2]
 #: Those with controls.
-PAGES = [name for name in BY_NAME if hasattr(import_module(f"pages.{name}"), "CONTROLS")]
+PAGES = [name for name in BY_NAME if hasattr(import_module(BY_NAME[name].module), "CONTROLS")]
 
 
 def controls_of(page: str) -> list[Control]:
-    return without_headings(import_module(f"pages.{page}").CONTROLS)
+    return without_headings(import_module(BY_NAME[page].module).CONTROLS)
 
 
 def reached(page: str, **query: str) -> AppTest:
@@ -33,7 +33,7 @@ def reached(page: str, **query: str) -> AppTest:
     app.query_params.clear()
     app.query_params.update(query)
     app.session_state[entry._ENTERED] = BY_NAME[page].path  # from here on the page runs without app.py
-    return app.switch_page(f"pages/{page}.py").run()
+    return app.switch_page(BY_NAME[page].script).run()
 
 
 def opened(page: str, **query: str) -> AppTest:

@@ -20,7 +20,7 @@ from websockets.asyncio.client import connect
 
 from benchmarks.app_response import served
 from benchmarks.tab import Tab
-from pages.components.server import browser_messages, rooms, runs
+from pages.shared.server import browser_messages, rooms, runs
 from tests import loops
 
 ROOT = Path(__file__).parents[2]

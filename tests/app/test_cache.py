@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from pages.components.controls import own_points
-from pages.components.controls.toy_data import ToyData, toy_sample
-from pages.components.results import learning
-from pages.components.server import cache
-from pages.components.server.cache import shared_cache
+from pages.kernel.learn import results as learning
+from pages.shared.controls import own_points
+from pages.shared.controls.toy_data import ToyData, toy_sample
+from pages.shared.server import cache
+from pages.shared.server.cache import shared_cache
 
 from .sessions import opened
 

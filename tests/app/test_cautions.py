@@ -8,7 +8,7 @@ import pytest
 from datasets.tables.preparation import prepare
 from datasets.tables.readers import read
 from datasets.tables.roles import suggest_columns
-from pages.components.cautions import cautions
+from pages.data.your_data.cautions import cautions
 
 rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(200, 3)).round(3)

@@ -11,13 +11,13 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.components import lessons
-from pages.components.lessons import classroom, content, predictions
-from pages.components.server import entry, rooms as server_rooms
-from pages.components.server.limits import LIMITS
-from pages.components.server.room_codes import RoomEndedError, shown
-from pages.components.server.rooms import Rooms
-from rff_engine.experiments.running.store import StoreError, default_store
+from pages.shared import lessons
+from pages.shared.lessons import classroom, content, predictions
+from pages.shared.server import entry, rooms as server_rooms
+from pages.shared.server.limits import LIMITS
+from pages.shared.server.room_codes import RoomEndedError, shown
+from pages.shared.server.rooms import Rooms
+from rff_engine.studies.running.store import StoreError, default_store
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +42,7 @@ class Reader:
         self.app.session_state["browser"] = visitor
         self.app.session_state[entry._ENTERED] = "kernel"  # from here on the page runs without app.py
         self.app.query_params.update({"lesson": LESSON.key, "step": "1"} | query)
-        self.app.switch_page("pages/kernel.py").run()
+        self.app.switch_page("pages/kernel/page.py").run()
         assert not self.app.exception
 
     def run(self) -> None:

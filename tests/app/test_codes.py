@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pages.components.sharing import codes
+from pages.shared.sharing import codes
 
 LINK = "https://rff.example.org/landmarks?beta=10"
 SVG = "{http://www.w3.org/2000/svg}"

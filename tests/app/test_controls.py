@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from pages.components.controls.widgets import Number, Options, Scale, Several, Switch
-from rff_engine.figures.live.scales import powers
+from pages.shared.controls.scales import powers
+from pages.shared.controls.widgets import Number, Options, Scale, Several, Switch
 
 CONTROLS = (
     Number("n", "n", None, 20, 1000, 300, 10),

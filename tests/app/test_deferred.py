@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import deferred
-from rff_engine.experiments.toy import adaptive as toy_adaptive
+from pages.adaptive import toy as toy_adaptive
+from pages.shared import deferred
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +26,7 @@ def near(monkeypatch):
 def page():
     """The page, with settings that no other test uses: its results are not cached."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
-    at.switch_page("pages/adaptive.py")
+    at.switch_page("pages/adaptive/page.py")
     at.query_params["seed"] = "4711"
     return at
 
@@ -54,8 +54,8 @@ def test_a_part_is_shown_when_the_reader_is_near(near, page):
 
 
 def show_refused():
-    from pages.components import deferred
-    from pages.components.server import entry
+    from pages.shared import deferred
+    from pages.shared.server import entry
 
     def refuse():
         raise ValueError("r is 7; allowed is 5")

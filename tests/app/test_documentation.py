@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.components import documentation
+from pages.shared import documentation
 
 
 def test_link_leads_to_the_site_that_the_server_names(monkeypatch):

@@ -10,11 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import rff_engine as rff
-from pages.components.controls.own_points import OWN, encode
-from pages.components.controls.toy import NOISE, SIGMA, SIGMA_LIVE
-from pages.components.controls.toy_data import ToyData
-from pages.components.results import landmarks, learning
-from pages.learn_kernel import RADIUS
+from pages.kernel.learn import results as learning
+from pages.kernel.learn.page import RADIUS
+from pages.landmarks import results as landmarks
+from pages.shared.controls.own_points import OWN, encode
+from pages.shared.controls.toy import NOISE, SIGMA, SIGMA_LIVE
+from pages.shared.controls.toy_data import ToyData
 
 from .sessions import opened
 

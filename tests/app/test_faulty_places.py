@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from datasets.papers.catalogue import describe
-from pages.components.server import runs
-from pages.components.server.runs import RunQueue
+from pages.shared.server import runs
+from pages.shared.server.runs import RunQueue
 
 from .sessions import opened, reached
 from .test_runs import settings, wait

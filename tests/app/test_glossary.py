@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from pages.components import glossary
-from pages.components.glossary.terms import TERMS
+from pages.shared import glossary
+from pages.shared.glossary.terms import TERMS
 
 from .sessions import ROOT, opened
 
@@ -17,7 +17,7 @@ FORMS = {form: term for term in TERMS for form in term.forms}
 def marks() -> set[str]:
     """Every mark in the source of the pages, in lower case; a line of source may break it."""
     marked = set()
-    for path in (ROOT / "pages").glob("*.py"):
+    for path in (ROOT / "pages").rglob("page.py"):
         source = re.sub(r'"\n\s*f?"', "", path.read_text(encoding="utf-8"))
         marked |= {mark.lower() for mark in re.findall(r"\[\[([^|\[\]\"]+)\]\]", source)}
     return marked

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 
 import pytest
 
-from pages.components.server import limits
-from pages.components.server.limits import ServerLimits
+from pages.shared.server import limits
+from pages.shared.server.limits import ServerLimits
 
 from .sessions import ROOT, logged
 

@@ -16,9 +16,9 @@ from websockets.sync.client import connect
 
 from benchmarks.ports import free_ports
 from datasets.papers.catalogue import describe
-from pages.components.server import logs, runs
-from pages.components.server.runs import RunQueue, RunSettings
-from rff_engine.experiments.running.failures import redacted_traceback
+from pages.shared.server import logs, runs
+from pages.shared.server.runs import RunQueue, RunSettings
+from rff_engine.studies.running.failures import redacted_traceback
 
 from .sessions import logged, soon
 from .test_runs import wait
@@ -68,7 +68,7 @@ def test_a_run_with_a_damaged_file_is_logged_by_its_id_only(tmp_path, monkeypatc
 def test_an_internal_error_is_logged_by_the_run_id_without_its_message(tmp_path, monkeypatch, log, capfd):
     broken = """
 import sys
-from rff_engine.experiments.running import subprocess_entry
+from rff_engine.studies.running import subprocess_entry
 def run_stored(*_):
     raise KeyError("diagnosis-4711 in /home/ann/patients.csv")
     yield

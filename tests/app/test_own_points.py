@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components.controls import own_points
-from pages.components.controls.own_points import OWN, POINTS, decode, encode
-from pages.components.controls.toy_data import ToyData, map_extent, toy_fresh_sample, toy_sample
+from pages.shared.controls import own_points
+from pages.shared.controls.own_points import OWN, POINTS, decode, encode
+from pages.shared.controls.toy_data import ToyData, map_extent, toy_fresh_sample, toy_sample
 
 from .sessions import ROOT, opened
 

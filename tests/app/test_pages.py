@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages import bounds
-from pages.components import catalogue, layout
-from pages.components.lessons import content
-from pages.components.server import entry
-from rff_engine.experiments.toy.bounds import BoundCurve
+from pages.bounds import page as bounds
+from pages.shared import catalogue, layout
+from pages.shared.catalogue import BY_NAME
+from pages.shared.lessons import content
+from pages.shared.server import entry
+from rff_engine.studies.toy.bounds import BoundCurve
 
 ROOT = Path(__file__).parents[2]
 PAGES = [page.name for page in catalogue.PAGES if page.measured]
@@ -25,7 +26,7 @@ def launch(name: str) -> AppTest:
     app.run()
     if name != "start":
         app.session_state[entry._ENTERED] = name  # from here on the page runs without app.py
-        app.switch_page(f"pages/{name}.py").run()
+        app.switch_page(BY_NAME[name].script).run()
     return app
 
 

@@ -7,7 +7,8 @@ from importlib import import_module
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components.controls import presets
+from pages.shared.catalogue import BY_NAME
+from pages.shared.controls import presets
 
 from .sessions import opened, pressed
 
@@ -31,7 +32,7 @@ def line(app: AppTest) -> str:
 
 @pytest.mark.parametrize("page", OFFERED)
 def test_no_two_presets_of_a_page_are_the_same(page):
-    defaults = {c.key: c.default for c in import_module(f"pages.{page}").CONTROLS if not isinstance(c, str)}
+    defaults = {c.key: c.default for c in import_module(BY_NAME[page].module).CONTROLS if not isinstance(c, str)}
     assert all(preset.settings.keys() <= defaults.keys() for preset in OFFERED[page])
     complete = [defaults | preset.settings for preset in OFFERED[page]]
     assert all(complete.count(settings) == 1 for settings in complete)

@@ -14,8 +14,8 @@ import pytest
 from datasets.tables.preparation import prepare, two_classes
 from datasets.tables.readers import read
 from datasets.tables.table import Table
-from pages.components.results import your_data as results
-from pages.components.sharing.recipes import program, your_data
+from pages.data.your_data import recipe as your_data, results
+from pages.shared.sharing.program import program
 from tests import programs
 
 from .sessions import ROOT

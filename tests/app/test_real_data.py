@@ -5,7 +5,7 @@ import json
 import pytest
 
 import datasets
-from pages.components.server.runs import run_queue
+from pages.shared.server.runs import run_queue
 
 from .sessions import chosen, opened, pressed, reached
 from .test_runs import wait

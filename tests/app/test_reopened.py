@@ -14,7 +14,7 @@ import pytest
 from benchmarks.app_response import served
 from benchmarks.load import paste_table
 from benchmarks.tab import Tab, as_text
-from pages.components.controls.widgets import Control, Tabs
+from pages.shared.controls.widgets import Control, Tabs
 from tests import loops
 
 from .sessions import PAGES, controls_of

@@ -11,13 +11,15 @@ import pytest
 import streamlit as st
 from streamlit.util import AttributeDictionary
 
-from pages import bounds, certificates, landmarks
-from pages.components import deferred, lessons, live, sharing
-from pages.components.controls import screen
-from pages.components.controls.widgets import Scale
-from pages.components.lessons import classroom, content, predictions
-from pages.components.live import own_points
-from pages.components.sharing import codes
+from pages.bounds import page as bounds
+from pages.bounds.certificates import page as certificates
+from pages.landmarks import page as landmarks
+from pages.shared import deferred, lessons, live, sharing
+from pages.shared.controls import screen
+from pages.shared.controls.widgets import Scale
+from pages.shared.lessons import classroom, content, predictions
+from pages.shared.live import own_points
+from pages.shared.sharing import codes
 
 ROOT = Path(__file__).parents[2]
 ANYTHING = [None, True, -1, 7, 10**400, 0.5, 1e308, math.nan, -math.inf, "", "7", "\ud800", [], [[7]], ["7"], [-7, 7.0]]

@@ -13,13 +13,12 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from pages import paper
-from pages.components.results import reruns as rerun_results
-from rff_engine.experiments.reports import letarte, reproduction
-from rff_engine.experiments.reports.comparison import OUTSIDE, RARE_DRAW, RARE_SPLIT, Judgement, judgement
-from rff_engine.experiments.running.store import Store
-from rff_engine.experiments.studies.problem import COLUMNS
-from rff_engine.experiments.studies.protocols import LandmarkStudy
+from pages.papers import page as paper, results as rerun_results
+from rff_engine.studies.problem import COLUMNS
+from rff_engine.studies.protocols import LandmarkStudy
+from rff_engine.studies.reports import letarte, reproduction
+from rff_engine.studies.reports.comparison import OUTSIDE, RARE_DRAW, RARE_SPLIT, Judgement, judgement
+from rff_engine.studies.running.store import Store
 
 from .sessions import ROOT, chosen, opened
 

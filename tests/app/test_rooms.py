@@ -17,11 +17,11 @@ from types import SimpleNamespace
 import pytest
 import sqlalchemy as sa
 
-from pages.components.server import rooms as module
-from pages.components.server.limits import LIMITS
-from pages.components.server.room_codes import ALPHABET, CODE_LENGTH, LIFETIME, RoomEndedError, clean_code, shown
-from pages.components.server.rooms import Rooms
-from rff_engine.experiments.running.store import Store, StoreError
+from pages.shared.server import rooms as module
+from pages.shared.server.limits import LIMITS
+from pages.shared.server.room_codes import ALPHABET, CODE_LENGTH, LIFETIME, RoomEndedError, clean_code, shown
+from pages.shared.server.rooms import Rooms
+from rff_engine.studies.running.store import Store, StoreError
 from tests import databases
 
 ROOT = Path(__file__).parents[2]
@@ -338,7 +338,7 @@ def test_a_database_that_cannot_be_used_is_named_in_one_sentence(tmp_path):
 PROCESS = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pages.components.server.rooms import Rooms
+from pages.shared.server.rooms import Rooms
 rooms = Rooms(sys.argv[1])
 def predict(number):
     rooms.predict(sys.argv[2], 1, f"browser {number}", number % 3)

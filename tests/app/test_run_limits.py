@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 import datasets
-from pages.components.server import runs
-from pages.components.server.limits import LIMITS
-from pages.components.server.run_sizes import training_rows
-from pages.components.server.runs import RunQueue, RunSettings
+from pages.shared.server import runs
+from pages.shared.server.limits import LIMITS
+from pages.shared.server.run_sizes import training_rows
+from pages.shared.server.runs import RunQueue, RunSettings
 
 from .sessions import chosen, opened, pressed, soon
 

@@ -10,9 +10,9 @@ import time
 import psutil
 import pytest
 
-from pages.components.server import runs
-from pages.components.server.runs import Run, RunQueue, RunSettings
-from rff_engine.experiments.running.store import Store, StoreError
+from pages.shared.server import runs
+from pages.shared.server.runs import Run, RunQueue, RunSettings
+from rff_engine.studies.running.store import Store, StoreError
 
 
 def settings(**changes) -> RunSettings:
@@ -131,7 +131,7 @@ def test_a_run_has_low_priority_and_ends_with_its_server(tmp_path):
     """Also if the server is killed."""
     code = f"""
 import time
-from pages.components.server.runs import RunQueue, RunSettings
+from pages.shared.server.runs import RunQueue, RunSettings
 queue = RunQueue({str(tmp_path / "results.sqlite")!r})
 run = queue.submit(RunSettings("features", "breast", "paper", "published", 0, 1, ("svm", "rff")))
 while run._process is None or not run.rows:

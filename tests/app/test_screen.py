@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.components.controls import screen
+from pages.shared.controls import screen
 
 
 @pytest.mark.parametrize(

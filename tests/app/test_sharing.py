@@ -17,19 +17,18 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import sharing
-from pages.components.catalogue import PAGES
-from pages.components.controls import own_points
-from pages.components.controls.widgets import Control, Number, Options, Scale, Several, Switch
-from pages.components.server import runs
-from pages.components.sharing.recipes import program
-from rff_engine.figures.style import METHOD_NAMES
+from pages.shared import sharing
+from pages.shared.catalogue import BY_NAME, PAGES
+from pages.shared.controls import own_points
+from pages.shared.controls.widgets import Control, Number, Options, Scale, Several, Switch
+from pages.shared.server import runs
+from pages.shared.sharing.program import program
+from rff_engine.plots.style import METHOD_NAMES
 from tests import perturbation, programs
 
 from .sessions import link
 
 ROOT = Path(__file__).parents[2]
-RECIPES = ROOT / "pages/components/sharing/recipes"
 
 # Every control far from its default.
 FAR = {
@@ -83,7 +82,7 @@ def launch(page: str, settings: dict | None = None, query: dict | None = None) -
     settings = settings or {}
     chosen(app, settings)  # before the page is computed
     if page != "start":
-        app.switch_page(f"pages/{page}.py").run()
+        app.switch_page(BY_NAME[page].script).run()
     if settings:  # a control that depends on another appears after that one is set
         chosen(app, settings).run()
     assert not app.exception and not app.error
@@ -369,7 +368,7 @@ def test_at_defaults_link_and_recipe_have_every_control_and_the_recipe_is_unchan
     keys = link(launch(page)).keys()
     hidden = {"nu", "similarities"} | ({"dataset"} if page == "paper" else set())  # do not apply
     assert keys == FAR[page].keys() - hidden | ({"dataset", "preset", "methods"} if page == "real_data" else set())
-    shipped = (RECIPES / f"{page}.py").read_text(encoding="utf-8")
+    shipped = (ROOT / BY_NAME[page].script).with_name("recipe.py").read_text(encoding="utf-8")
     assert {NAMED_OTHERWISE.get(key, key) for key in keys} - OF_THE_VIEW <= set(block(shipped))
     # The fixture changed the repeats of the first run only: the control's default is that of the recipe.
     assert offered["code"]() == shipped
@@ -411,7 +410,7 @@ def block(text: str) -> dict:
 
 @pytest.mark.parametrize("page", ["start", "your_data", *FAR])
 def test_a_program_differs_from_its_recipe_only_in_settings(page):
-    recipe = (RECIPES / f"{page}.py").read_text(encoding="utf-8")
+    recipe = (ROOT / BY_NAME[page].script).with_name("recipe.py").read_text(encoding="utf-8")
     ours = {name: (1.5, f"an odd # '{name}'\"", ("é",)) for name in block(recipe)}
     made = program(page, ours | {"of no block": 1})
     assert block(made) == ours

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import live, sharing
-from pages.components.catalogue import PAGES
-from pages.components.lessons import content
+from pages.shared import live, sharing
+from pages.shared.catalogue import PAGES
+from pages.shared.lessons import content
 
 ROOT = Path(__file__).parents[2]
 #: Pages of the story, as the menu orders them.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components.controls import own_points
-from pages.components.controls.steps import MAX_STEPS, Steps
+from pages.shared.controls import own_points
+from pages.shared.controls.steps import MAX_STEPS, Steps
 
 from .sessions import opened
 

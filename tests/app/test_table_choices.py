@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import sharing
-from pages.components.controls import table_choices
-from pages.components.controls.table_choices import TABLE_CHOICES
+from pages.data.your_data import table_choices
+from pages.data.your_data.table_choices import TABLE_CHOICES
+from pages.shared import sharing
 
 from .sessions import opened, pressed
 from .test_your_data import uploaded

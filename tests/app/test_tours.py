@@ -16,13 +16,18 @@ import numpy as np
 import pytest
 
 import rff_engine as rff
-from pages.components import lessons
-from pages.components.controls import presets
-from pages.components.controls.toy import BETA
-from pages.components.controls.toy_data import toy_sample
-from pages.components.controls.widgets import Control, Number, Options, Scale, Switch, as_text, without_headings
-from pages.components.lessons import content, numbers as lesson_numbers
-from pages.components.lessons.numbers import (
+from pages.adaptive.approximate.results import DRAWS
+from pages.bounds.certificates.results import peeking
+from pages.kernel.learn.results import CURVE_COUNTS, candidate_weights, candidates, feature_errors_at, frequency_plane
+from pages.landmarks.results import landmark_problem, one_landmark
+from pages.shared import lessons
+from pages.shared.catalogue import BY_NAME
+from pages.shared.controls import presets
+from pages.shared.controls.toy import BETA
+from pages.shared.controls.toy_data import toy_sample
+from pages.shared.controls.widgets import Control, Number, Options, Scale, Switch, as_text, without_headings
+from pages.shared.lessons import content, numbers as lesson_numbers
+from pages.shared.lessons.numbers import (
     AdaptiveNumbers,
     ApproximationNumbers,
     BoundNumbers,
@@ -31,19 +36,9 @@ from pages.components.lessons.numbers import (
     LandmarkNumbers,
     LearningNumbers,
 )
-from pages.components.results.approximation import DRAWS
-from pages.components.results.certificates import peeking
-from pages.components.results.landmarks import landmark_problem, one_landmark
-from pages.components.results.learning import (
-    CURVE_COUNTS,
-    candidate_weights,
-    candidates,
-    feature_errors_at,
-    frequency_plane,
-)
-from rff_engine.experiments.toy import learning as toy_learning
-from rff_engine.experiments.toy.coverage import promise_failures
-from rff_engine.experiments.toy.plane import cell_centres, plane_points
+from rff_engine.studies.toy import learning as toy_learning
+from rff_engine.studies.toy.coverage import promise_failures
+from rff_engine.studies.toy.plane import cell_centres, plane_points
 
 PAGES = Path(__file__).parents[2] / "pages"
 STEPS = [(lesson, k) for lesson in content.LESSONS for k in range(1, len(lesson.steps) + 1)]
@@ -51,7 +46,7 @@ NAMES = [f"{lesson.key} {k}" for lesson, k in STEPS]
 
 
 def controls_of(page: str) -> dict[str, Control]:
-    return {control.key: control for control in without_headings(import_module(f"pages.{page}").CONTROLS)}
+    return {control.key: control for control in without_headings(import_module(BY_NAME[page].module).CONTROLS)}
 
 
 def values_at(lesson: content.Lesson, k: int) -> dict[str, SimpleNamespace]:
@@ -74,7 +69,7 @@ def test_keys_of_lessons_are_unique():
 
 @pytest.mark.parametrize("lesson", content.LESSONS, ids=lambda lesson: lesson.key)
 def test_a_lesson_has_a_page_a_takeaway_and_a_few_steps(lesson):
-    assert (PAGES / f"{lesson.page}.py").exists()
+    assert lesson.page in BY_NAME
     assert 3 <= len(lesson.steps) <= 6
     assert lesson.takeaway.endswith(".") and lesson.title
 
@@ -172,7 +167,7 @@ def test_every_number_that_a_text_names_is_filled_in(lesson, k):
 def test_numbers_come_from_functions_that_the_page_itself_calls():
     """Texts and figures then show the same result, computed once."""
     imported = {}
-    for path in (*PAGES.glob("*.py"), PAGES / "components" / "lessons" / "numbers.py"):
+    for path in (*PAGES.rglob("page.py"), PAGES / "shared" / "lessons" / "numbers.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and ".results" in (node.module or ""):
                 imported.setdefault(path.stem, set()).update((node.module, alias.name) for alias in node.names)

@@ -9,8 +9,8 @@ from starlette.requests import Request
 
 from datasets.tables.preparation import prepare
 from datasets.tables.uploads import read_table
-from pages.components.results import your_data as your_data_results
-from pages.components.upload import LIMITS
+from pages.data.your_data import results as your_data_results
+from pages.data.your_data.upload import LIMITS
 from tests import loops
 
 FORMULAS = ("=cmd|' /C calc'!A0", "+1+cmd", "@SUM(A1)", "-2+3")

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from pages.components.server import runs, visits
-from pages.components.server.runs import Run, RunQueue
-from pages.components.server.visits import visitor_of_cookie
+from pages.shared.server import runs, visits
+from pages.shared.server.runs import Run, RunQueue
+from pages.shared.server.visits import visitor_of_cookie
 
 from .sessions import chosen, opened, pressed, soon
 

@@ -14,9 +14,9 @@ import numpy as np
 import psutil
 import pytest
 
-from pages.components.results import approximation
-from pages.components.server import queues, workers
-from pages.components.server.limits import LIMITS
+from pages.adaptive.approximate import results as approximation
+from pages.shared.server import queues, workers
+from pages.shared.server.limits import LIMITS
 
 from .sessions import soon
 
@@ -117,7 +117,7 @@ def test_work_and_its_errors_come_from_another_process_if_there_are_any(one_work
 def test_workers_end_when_the_app_is_killed():
     program = """
 import os, time
-from pages.components.server import workers
+from pages.shared.server import workers
 print(workers.compute(os.getpid), flush=True)
 time.sleep(100)
 """

@@ -16,10 +16,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from datasets.tables.table import Table, UploadError
-from pages.components import sharing, upload
-from pages.components.results import your_data as results
-from pages.components.server.limits import LIMITS
-from pages.components.sharing.recipes import your_data as recipe
+from pages.data.your_data import recipe, results, upload
+from pages.shared import sharing
+from pages.shared.server.limits import LIMITS
 from tests import programs
 
 from .sessions import opened, pressed

@@ -7,10 +7,10 @@ from contextlib import closing
 import pytest
 
 from benchmarks.studies.bundle_reruns import bundle
-from rff_engine.experiments.reports import reproduction
-from rff_engine.experiments.running.run import run_stored
-from rff_engine.experiments.running.store import Store
-from rff_engine.experiments.studies.protocols import FeatureSweep, RunSpec
+from rff_engine.studies.protocols import FeatureSweep, RunSpec
+from rff_engine.studies.reports import reproduction
+from rff_engine.studies.running.run import run_stored
+from rff_engine.studies.running.store import Store
 
 SWEEP = FeatureSweep.preset("quick", n_features=(2,), n_candidates=20, gamma=1e-5, methods=("rff",))
 NEEDED, OTHER = RunSpec(SWEEP, "breast", "random"), RunSpec(SWEEP, "breast", "random", seed=9)

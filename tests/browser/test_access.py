@@ -15,12 +15,12 @@ import pytest
 from conftest import PLACE_OF_POINT, settle, show_all, wait_until
 from test_layout import PHONE, WIDTHS as ALL_WIDTHS, at_each_width, problems, resize
 
-from pages.components import catalogue
+from pages.shared import catalogue
 
-SCRIPTS = Path(__file__).parents[2] / "pages"
+ROOT = Path(__file__).parents[2]
 PAGES = tuple(page.path for page in catalogue.PAGES if page.documentation)
 #: Names of pages with equations.
-EQUATIONS = {path.stem for path in SCRIPTS.glob("*.py") if "layout.equation(" in path.read_text(encoding="utf-8")}
+EQUATIONS = {page.path for page in catalogue.PAGES if "layout.equation(" in (ROOT / page.script).read_text("utf-8")}
 WIDTHS = {"light": 1440, "dark": 768}
 LOOKS = [(path, scheme) for path in PAGES for scheme in WIDTHS]
 # On a phone, a page has the scheme that it has last.

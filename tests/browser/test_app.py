@@ -12,7 +12,7 @@ import pytest
 from conftest import go_to, new_page, scroll_to, settle, wait_until
 from playwright.sync_api import expect
 
-from pages.components.catalogue import PAGES
+from pages.shared.catalogue import PAGES
 
 
 def query(page) -> dict:

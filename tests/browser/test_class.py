@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from test_access import at_rest, axe_core, findings
 from test_layout import PHONE, problems, resize
 
-from pages.components.lessons import content
+from pages.shared.lessons import content
 
 LESSON = content.lessons_of("kernel")["average-of-cosines"]
 PATH = f"kernel?lesson={LESSON.key}&step=1"

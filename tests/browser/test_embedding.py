@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
-from pages.components.catalogue import PAGES
+from pages.shared.catalogue import PAGES
 
 ROWS = "a,b,y\n" + "\n".join(f"{i},{i * i % 7},{i % 2}" for i in range(60))
 

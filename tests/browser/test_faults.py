@@ -10,9 +10,9 @@ import pytest
 from conftest import settle, show_all, wait_until
 from playwright.sync_api import expect
 
-from pages.components.server.runs import RunSettings
-from rff_engine.experiments.running.run import run_stored
-from rff_engine.experiments.running.store import Store
+from pages.shared.server.runs import RunSettings
+from rff_engine.studies.running.run import run_stored
+from rff_engine.studies.running.store import Store
 
 RUN = RunSettings("features", "breast", "quick", "published", 31, 2, ("svm", "rff", "pbrff", "okrff"))
 RUN_PAGE = "real_data?repeats=2&seed=31"

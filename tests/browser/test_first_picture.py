@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pages.components.controls.toy_data import ToyData
-from pages.components.results.landmarks import LandmarkSettings, landmark_view
+from pages.landmarks.results import LandmarkSettings, landmark_view
+from pages.shared.controls.toy_data import ToyData
 
 READY = "document.querySelector('.live')?.view?.ink !== undefined"
 # Every position of the slider from the first drawing on is kept.

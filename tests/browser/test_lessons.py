@@ -9,8 +9,8 @@ import pytest
 from conftest import go_to, settle, show_all, wait_until
 from playwright.sync_api import expect
 
-from pages.components.controls.widgets import as_text
-from pages.components.lessons import content
+from pages.shared.controls.widgets import as_text
+from pages.shared.lessons import content
 
 # The frame is around the first of the step's parts that the page shows. Header, card and sliders of a live view cover
 # neither of them; a part taller than the space that is left starts at its top. The frame is off the sliders.

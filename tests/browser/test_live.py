@@ -16,21 +16,21 @@ from playwright.sync_api import expect
 
 import datasets
 import rff_engine as rff
-from pages.components.controls.moved import decode
-from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent
-from pages.components.results import approximation
-from pages.components.results.kernel import kernel_functions, kernel_line, kernel_settings
-from pages.components.results.landmarks import PLACES, LandmarkSettings, landmarks_of_methods, one_landmark
-from rff_engine.experiments.toy import (
+from pages.adaptive.approximate import results as approximation
+from pages.kernel.results import kernel_functions, kernel_line, kernel_settings
+from pages.landmarks.results import PLACES, LandmarkSettings, landmarks_of_methods, one_landmark
+from pages.shared.controls.moved import decode
+from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent
+from rff_engine.plots.style import palette
+from rff_engine.studies.toy import (
     bounds as bound_curves,
     certificates as toy_certificates,
     coverage,
     kernel as toy_kernels,
     learning as toy_learning,
 )
-from rff_engine.experiments.toy.landmarks import landmark_path, landmark_problem, landmark_view
-from rff_engine.experiments.toy.plane import cell_centres
-from rff_engine.figures.style import palette
+from rff_engine.studies.toy.landmarks import landmark_path, landmark_problem, landmark_view
+from rff_engine.studies.toy.plane import cell_centres
 
 SETTLED = "() => new URL(location.href).searchParams.get('{}') === '{}'"
 

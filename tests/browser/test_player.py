@@ -11,8 +11,8 @@ from conftest import settle, wait_until
 
 import datasets
 import rff_engine as rff
+from pages.adaptive import toy as toy_adaptive
 from rff_engine.adaptive import kernel_landmarks
-from rff_engine.experiments.toy import adaptive as toy_adaptive
 
 # What the view shows: the step, the frequencies and their weights, and the marked errors.
 SHOWN = """() => {

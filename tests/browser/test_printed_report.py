@@ -6,7 +6,7 @@ import re
 
 from sklearn.datasets import load_iris
 
-from rff_engine.experiments.reports import certificate
+from rff_engine.studies.reports import certificate
 
 
 def test_a_certificate_is_one_sheet_of_paper_and_as_wide_as_a_phone(shared, tmp_path):

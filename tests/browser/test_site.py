@@ -18,15 +18,13 @@ from firefox import program, started
 from playwright.sync_api import expect
 
 from deploy.site import writing
-from pages.components.catalogue import PAGES
-from pages.components.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
-from pages.components.lessons.content import LESSONS
-from pages.components.results import approximation, landmarks as results
-from pages.components.results.adaptive import AdaptiveSettings, descent
-from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds, landmark_union, promises
-from pages.components.results.kernel import kernel_functions, kernel_line, kernel_settings, lifted_circles
-from pages.components.results.landmarks import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
-from pages.components.results.learning import (
+from pages.adaptive.approximate import recipe as approximation_recipe, results as approximation
+from pages.adaptive.results import AdaptiveSettings, descent
+from pages.bounds import recipe as bound_recipe
+from pages.bounds.results import BoundSettings, Guarantee, all_bounds, landmark_union, promises
+from pages.kernel import recipe as prior_recipe
+from pages.kernel.learn import recipe as kernel_recipe
+from pages.kernel.learn.results import (
     CandidateSettings,
     OptimizedKernel,
     PriorWeights,
@@ -35,16 +33,15 @@ from pages.components.results.learning import (
     candidates,
     posterior_path,
 )
-from pages.components.sharing.recipes import (
-    approximate as approximation_recipe,
-    bounds as bound_recipe,
-    kernel as prior_recipe,
-    landmarks as landmark_recipe,
-    learn_kernel as kernel_recipe,
-)
-from rff_engine.experiments.toy.landmarks import landmark_view
-from rff_engine.figures.live import scales
-from rff_engine.figures.live.packing import LIVE_CELLS
+from pages.kernel.results import kernel_functions, kernel_line, kernel_settings, lifted_circles
+from pages.landmarks import recipe as landmark_recipe, results
+from pages.landmarks.results import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
+from pages.shared.catalogue import PAGES
+from pages.shared.controls import scales
+from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
+from pages.shared.lessons.content import LESSONS
+from pages.shared.live.packing import LIVE_CELLS
+from rff_engine.studies.toy.landmarks import landmark_view
 
 #: Whether the first picture is there, be it of the live view or one of Plotly's.
 FIRST_PICTURE = """() => {

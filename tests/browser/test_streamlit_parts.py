@@ -62,7 +62,7 @@ def names(folder: str, *kinds: str) -> set[str]:
 
 def test_the_list_has_every_name_that_style_sheets_and_scripts_use():
     listed = re.findall(r"\{([\w-]+)\}", " ".join(part for parts in PARTS.values() for part in parts))
-    assert names("pages", "css", "js") | names("rff_engine/figures/live", "css") == set(listed)
+    assert names("pages", "css", "js") == set(listed)
 
 
 def test_streamlit_has_every_name_that_tests_look_for():

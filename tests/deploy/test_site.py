@@ -15,17 +15,17 @@ import pytest
 from plotly.offline import get_plotlyjs_version
 
 from deploy.site import __main__ as command, exporting, samples, words, writing
-from pages.components.catalogue import BY_NAME, PAGES, Page, settings_of
-from pages.components.controls.toy import BETA, SIGMA_LIVE
-from pages.components.controls.toy_data import ToyData
-from pages.components.controls.widgets import Options, without_headings
-from pages.components.lessons import content
-from pages.components.results.adaptive import AdaptiveSettings, descent
-from pages.components.results.bounds import BoundSettings, Guarantee, all_bounds
-from pages.components.results.kernel import kernel_draw, kernel_plane, kernel_settings
-from pages.components.results.landmarks import LandmarkSettings, landmark_path, landmark_problem
-from pages.components.results.learning import CandidateSettings, candidates
-from rff_engine.figures.bounds import BOUND_NAMES
+from pages.adaptive.results import AdaptiveSettings, descent
+from pages.bounds.results import BoundSettings, Guarantee, all_bounds
+from pages.kernel.learn.results import CandidateSettings, candidates
+from pages.kernel.results import kernel_draw, kernel_plane, kernel_settings
+from pages.landmarks.results import LandmarkSettings, landmark_path, landmark_problem
+from pages.shared.catalogue import BY_NAME, PAGES, Page, settings_of
+from pages.shared.controls.toy import BETA, SIGMA_LIVE
+from pages.shared.controls.toy_data import ToyData
+from pages.shared.controls.widgets import Options, without_headings
+from pages.shared.lessons import content
+from rff_engine.plots.bounds import BOUND_NAMES
 
 MOONS = ToyData("moons", 300, 0.1, 0)
 
@@ -371,7 +371,7 @@ def test_a_former_export_is_replaced(tmp_path):
 def test_a_grid_names_no_setting_twice(page):
     options = {
         control.key: control.options
-        for control in without_headings(import_module(f"pages.{page.name}").CONTROLS)
+        for control in without_headings(import_module(page.module).CONTROLS)
         if isinstance(control, Options)
     }
     settings = [tuple(sorted(one.items())) for one in settings_of(page.grid.products, options.__getitem__)]

@@ -14,14 +14,14 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
 import rff_engine as rff
-from rff_engine.figures.displays import (
+from rff_engine.plots import (
     METHODS,
     BoundCurveDisplay,
     ErrorCurveDisplay,
     SimilarityMapDisplay,
     SpectralWeightsDisplay,
 )
-from rff_engine.figures.style import CLASS_COLOURS, METHOD_COLOURS, METHOD_NAMES
+from rff_engine.plots.style import CLASS_COLOURS, METHOD_COLOURS, METHOD_NAMES
 
 COLOURS = 2.0**-12  # the relative precision of a map's values
 X, Y = make_moons(60, noise=0.1, random_state=0)

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.stats import binom
 
 from rff_engine import bounds
-from rff_engine.experiments.reports import reproduction
+from rff_engine.studies.reports import reproduction
 
 ERRATA = Path(__file__).parents[2] / "docs" / "errata.md"
 

@@ -12,13 +12,16 @@ import pytest
 from plotly.subplots import make_subplots
 
 import datasets
+from pages.adaptive import figures as adaptive
+from pages.adaptive.approximate import figures as approximation
+from pages.shared.figures import narrow, paths, sweeps
 from rff_engine.bounds import LANDMARK_BOUNDS
-from rff_engine.experiments.studies import feature_methods
-from rff_engine.experiments.toy import coverage
-from rff_engine.experiments.toy.bounds import KERNEL_BOUNDS
-from rff_engine.figures import adaptive, approximation, bounds, landmarks, narrow, paths, style, sweeps
-from rff_engine.figures.sheet import Sheet, validate
-from rff_engine.figures.style import CLASS_COLOURS
+from rff_engine.plots import bounds, landmarks, style
+from rff_engine.plots.sheet import Sheet, validate
+from rff_engine.plots.style import CLASS_COLOURS
+from rff_engine.studies import feature_methods
+from rff_engine.studies.toy import coverage
+from rff_engine.studies.toy.bounds import KERNEL_BOUNDS
 
 COLOURS = 2.0**-12  # the relative precision of a map's values
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 import rff_engine as rff
-from rff_engine.experiments.toy.approximation import scaled_kernel
+from pages.adaptive.approximate.toy import scaled_kernel
 from rff_engine.kernels import KERNELS as NAMED, KERNELS_BY_TITLE
 
 ESTIMATORS = [

@@ -10,9 +10,10 @@ import plotly.colors
 import plotly.graph_objects as go
 import pytest
 
-from rff_engine.figures import narrow, panels
-from rff_engine.figures.sheet import Sheet
-from rff_engine.figures.style import (
+from pages.shared.figures import narrow
+from rff_engine.plots import panels
+from rff_engine.plots.sheet import Sheet
+from rff_engine.plots.style import (
     DECISION_SCALE,
     SIMILARITY_SCALE,
     add_note,

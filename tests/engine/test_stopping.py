@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 import rff_engine as rff
 from rff_engine import _approximation_loss
 from rff_engine._blocks import blas_threads
-from rff_engine.experiments.studies import feature_methods
+from rff_engine.studies import feature_methods
 
 ADAPTIVE = rff.AdaptiveFourierFeatures(rff.GaussianKernel(1.5), 8, random_state=0)
 SUPERVISED = rff.SupervisedFourierFeatures(rff.GaussianKernel(1.5), 4, decay=0.01, random_state=0)

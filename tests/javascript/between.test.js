@@ -4,8 +4,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { errorBetween, valueBetween } from "../../rff_engine/figures/live/between.js";
-import { cellCentres, similarityAt } from "../../rff_engine/figures/live/maths.js";
+import { errorBetween, valueBetween } from "../../pages/shared/live/between.js";
+import { cellCentres, similarityAt } from "../../pages/shared/live/maths.js";
 
 const CELLS = 40;
 const EXTENT = 1.5;

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { LOG_COUNTS, boundAt, boundMap, posteriorAt, posteriorsOf } from "../../rff_engine/figures/live/bound_map.js";
+import { LOG_COUNTS, boundAt, boundMap, posteriorAt, posteriorsOf } from "../../pages/bounds/bound_map.js";
 import { assertClose, engine } from "./engine.js";
 
 for (const { n, guarantee, betas, losses, sides, values } of engine.bounds_at) {

@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { apart, paintChart, tickStep } from "../../rff_engine/figures/live/charts.js";
-import { colourAt, colourTable, cssColour } from "../../rff_engine/figures/live/colours.js";
-import { SvgContext } from "../../rff_engine/figures/live/svg.js";
+import { apart, paintChart, tickStep } from "../../pages/shared/live/charts.js";
+import { colourAt, colourTable, cssColour } from "../../pages/shared/live/colours.js";
+import { SvgContext } from "../../pages/shared/live/svg.js";
 import { assertClose } from "./engine.js";
 
 /** A context whose letters are six pixels wide. */

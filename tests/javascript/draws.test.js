@@ -4,10 +4,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as alignment from "../../rff_engine/figures/live/alignment.js";
-import { kernelData, optimizedWeights } from "../../rff_engine/figures/live/kernel_data.js";
-import { fillLosses, landmarkSample, ofWidth } from "../../rff_engine/figures/live/landmark_data.js";
-import { cosineOfTurns, roundedPower } from "../../rff_engine/figures/live/maths.js";
+import * as alignment from "../../pages/shared/live/alignment.js";
+import { kernelData, optimizedWeights } from "../../pages/kernel/learn/kernel_data.js";
+import { fillLosses, landmarkSample, ofWidth } from "../../pages/shared/live/landmark_data.js";
+import { cosineOfTurns, roundedPower } from "../../pages/shared/live/maths.js";
 import { assertClose, engine } from "./engine.js";
 
 const { cells } = engine;

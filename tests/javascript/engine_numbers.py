@@ -15,11 +15,17 @@ from scipy.special import gammaln, ndtr
 import rff_engine as rff
 from datasets.toy import draw_toy
 from deploy.site import packing, plots
-from pages.components.controls.toy import SIGMA_LIVE
-from pages.components.results import kernel as results
-from pages.components.results.kernel import WIDTHS as WIDTHS_ON_THE_LINE
+from pages.kernel import results
+from pages.kernel.results import WIDTHS as WIDTHS_ON_THE_LINE
+from pages.shared.controls import scales
+from pages.shared.controls.toy import SIGMA_LIVE
+from pages.shared.figures import narrow
 from rff_engine.certificates import THRESHOLDS
-from rff_engine.experiments.toy import (
+from rff_engine.kernels import KERNELS_BY_TITLE
+from rff_engine.linear import error_rate, linear_svm_decision
+from rff_engine.plots import learning
+from rff_engine.plots.style import darken
+from rff_engine.studies.toy import (
     bounds as toy_bounds,
     certificates as toy_certificates,
     coverage,
@@ -27,12 +33,7 @@ from rff_engine.experiments.toy import (
     landmarks as toy_landmarks,
     learning as toy_learning,
 )
-from rff_engine.experiments.toy.plane import cell_centres
-from rff_engine.figures import learning, narrow
-from rff_engine.figures.live import scales
-from rff_engine.figures.style import darken
-from rff_engine.kernels import KERNELS_BY_TITLE
-from rff_engine.linear import error_rate, linear_svm_decision
+from rff_engine.studies.toy.plane import cell_centres
 
 N, D, L, M = 40, 12, 3, 25
 BETAS, ORDERS, C = (0.0, 0.1, 1.0, 30.0, 1000.0), (1.5, 2.0, 3.0), (0.01, 1.0, 100.0)

@@ -14,7 +14,7 @@ export default [
     },
   },
   {
-    files: ["pages/**/*.js", "rff_engine/**/*.js", "deploy/**/*.js"],
+    files: ["pages/**/*.js", "deploy/**/*.js"],
     languageOptions: { globals: globals.browser },
   },
   { files: ["tests/**/*.js"], languageOptions: { globals: globals.node } },

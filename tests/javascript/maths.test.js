@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as maths from "../../rff_engine/figures/live/maths.js";
+import * as maths from "../../pages/shared/live/maths.js";
 import { assertClose, engine } from "./engine.js";
 
 const { n, D, L } = engine;

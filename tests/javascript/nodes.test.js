@@ -4,8 +4,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cellCentres, kernelMap, similarityMap, waves } from "../../rff_engine/figures/live/maths.js";
-import { Nodes } from "../../rff_engine/figures/live/nodes.js";
+import { cellCentres, kernelMap, similarityMap, waves } from "../../pages/shared/live/maths.js";
+import { Nodes } from "../../pages/shared/live/nodes.js";
 import { assertClose } from "./engine.js";
 
 const EXTENT = 1.75;

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bestThreshold, labelSums, withWaves, worthAt } from "../../rff_engine/figures/live/one_landmark.js";
+import { bestThreshold, labelSums, withWaves, worthAt } from "../../pages/landmarks/one_landmark.js";
 import { assertClose, engine } from "./engine.js";
 
 const { X, y, test_X: testX, test_y: testY, omega, D, one_landmark: found } = engine;

@@ -12,7 +12,7 @@ import {
   moved,
   nearestPoint,
   without,
-} from "../../rff_engine/figures/live/point_code.js";
+} from "../../pages/shared/live/point_code.js";
 
 /** Codes that the tests of Python hold the server to as well. */
 const shared = JSON.parse(readFileSync(new URL("../point_codes.json", import.meta.url), "utf-8"));

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { Predictions, fragmentWith, predictedIn } from "../../pages/components/lessons/predictions.js";
+import { Predictions, fragmentWith, predictedIn } from "../../pages/shared/lessons/predictions.js";
 
 const LESSON = "prior-to-cosine";
 

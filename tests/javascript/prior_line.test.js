@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { roundedPower } from "../../rff_engine/figures/live/maths.js";
-import { codeOfPlaces, movedPlaces, places, priorLine, sumsOf } from "../../rff_engine/figures/live/prior_line.js";
-import { unpackedArray } from "../../rff_engine/figures/live/unpacking.js";
+import { roundedPower } from "../../pages/shared/live/maths.js";
+import { codeOfPlaces, movedPlaces, places, priorLine, sumsOf } from "../../pages/kernel/prior_line.js";
+import { unpackedArray } from "../../pages/shared/live/unpacking.js";
 import { assertClose, engine } from "./engine.js";
 
 /** Phases and weights come in single precision; a table is a cubic polynomial between its entries. */

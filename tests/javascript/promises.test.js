@@ -4,14 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  failureRates,
-  lossOf,
-  logGamma,
-  sampleLosses,
-  sizeAt,
-  widthsOf,
-} from "../../rff_engine/figures/live/promises_kept.js";
+import { failureRates, lossOf, logGamma, sampleLosses, sizeAt, widthsOf } from "../../pages/bounds/promises_kept.js";
 import { assertClose, engine } from "./engine.js";
 
 test("the logarithm of the gamma function is the engine's", () => {

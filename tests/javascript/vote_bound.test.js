@@ -4,13 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  certificate,
-  largestMean,
-  marginErrors,
-  normalCdf,
-  voteError,
-} from "../../rff_engine/figures/live/vote_bound.js";
+import { certificate, largestMean, marginErrors, normalCdf, voteError } from "../../pages/shared/live/vote_bound.js";
 import { assertClose, engine } from "./engine.js";
 
 const { n, epsilon, n_choices, log_ratio, step, thresholds, cases, cdf, means, ...margins } = engine.certificates;

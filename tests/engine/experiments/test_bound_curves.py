@@ -7,8 +7,8 @@ import pytest
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments.toy import bounds as bc
-from rff_engine.experiments.toy.landmarks import landmark_problem
+from rff_engine.studies.toy import bounds as bc
+from rff_engine.studies.toy.landmarks import landmark_problem
 from tests import naive
 
 BETAS = np.logspace(-3, 3, 61)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rff_engine.experiments.command_line import main
-from rff_engine.experiments.studies.certificate import certify
+from rff_engine.studies.certificate import certify
+from rff_engine.studies.command_line import main
 
 
 @pytest.mark.second("boosts on 213 rows four times, and minimises a bound")

@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 import rff_engine as rff
 from rff_engine.bounds import ALIGNMENT_BOUNDS
-from rff_engine.experiments.toy.coverage import (
+from rff_engine.studies.toy.coverage import (
     PAIR_CASES,
     WORST_CASES,
     BoundFailures,

@@ -16,14 +16,14 @@ import pytest
 
 import rff_engine
 from rff_engine.__main__ import main
-from rff_engine.experiments import datasets
-from rff_engine.experiments.command_line.output import Progress, duration
-from rff_engine.experiments.command_line.parser import METHOD_LINES
-from rff_engine.experiments.reports import reproduction
-from rff_engine.experiments.reports.comparison import AGREEMENTS, judgement
-from rff_engine.experiments.running.store import Store
-from rff_engine.experiments.studies.problem import COLUMNS
-from rff_engine.experiments.studies.protocols import PRESETS, PROTOCOLS, TARGETS, FeatureSweep, RunSpec
+from rff_engine.studies import datasets
+from rff_engine.studies.command_line.output import Progress, duration
+from rff_engine.studies.command_line.parser import METHOD_LINES
+from rff_engine.studies.problem import COLUMNS
+from rff_engine.studies.protocols import PRESETS, PROTOCOLS, TARGETS, FeatureSweep, RunSpec
+from rff_engine.studies.reports import reproduction
+from rff_engine.studies.reports.comparison import AGREEMENTS, judgement
+from rff_engine.studies.running.store import Store
 
 REFERENCE = reproduction.SHIPPED.parent
 
@@ -187,7 +187,7 @@ def test_help_of_run_has_a_line_for_each_protocol_preset_and_method(capsys):
 
 
 def test_work_of_some_seconds_says_what_it_does_and_how_much_is_left(capsys, monkeypatch):
-    monkeypatch.setattr("rff_engine.experiments.command_line.output.FIRST_SECONDS", 0.01)
+    monkeypatch.setattr("rff_engine.studies.command_line.output.FIRST_SECONDS", 0.01)
     with Progress("fitting") as progress:
         while "fitting, 0 s\n" not in (written := capsys.readouterr().err):
             time.sleep(0.01)
@@ -228,7 +228,7 @@ def test_interrupt_before_the_first_row_is_reported_in_one_sentence(capsys, monk
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("rff_engine.experiments.command_line.runs.run_stored", interrupted)
+    monkeypatch.setattr("rff_engine.studies.command_line.runs.run_stored", interrupted)
     file = tmp_path / "rows.csv"
     assert main(["run", "features", "--dataset", "breast", "--output", str(file)]) == 130
     assert len(capsys.readouterr().err.splitlines()) == 1 and len(pd.read_csv(file)) == 0
@@ -420,7 +420,7 @@ def test_interrupt_keeps_known_rows(sign, tmp_path, store):
     assert os.listdir(tmp_path) == ["rows.csv"] and len(pd.read_csv(file)) >= known >= 20
 
 
-ENTRY = "rff_engine.experiments.running.subprocess_entry"
+ENTRY = "rff_engine.studies.running.subprocess_entry"
 
 
 def _interrupted_when_it_imports(program, library):
@@ -468,7 +468,7 @@ def test_interrupt_while_a_program_imports_its_modules_leaves_no_traceback(progr
 
 @pytest.mark.second
 def test_importing_the_engine_does_not_import_experiments():
-    unwanted = "('rff_engine.experiments', 'rff_engine.figures', 'datasets')"
+    unwanted = "('rff_engine.studies', 'rff_engine.plots', 'datasets')"
     code = f"import sys, rff_engine; sys.exit(any(name.startswith({unwanted}) for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.kernel_approximation import Nystroem
 
 import rff_engine as rff
-from rff_engine.experiments.studies.feature_methods import LABELLED, METHODS, NystroemMap, _alignment_loss, fit_features
+from rff_engine.studies.feature_methods import LABELLED, METHODS, NystroemMap, _alignment_loss, fit_features
 
 KERNEL = rff.GaussianKernel.from_gamma(0.25)
 

@@ -12,30 +12,23 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.svm import LinearSVC
 
+from pages.papers import figures as reruns
 from rff_engine import GaussianKernel
 from rff_engine.__main__ import main
 from rff_engine._validation import draw_seed
 from rff_engine.adaptive import adapt_frequencies, kernel_landmarks, relative_kernel_error
-from rff_engine.experiments.reports import li, reproduction
-from rff_engine.experiments.reports.comparison import RARE_DRAW, judgement
-from rff_engine.experiments.running.run import problem_of, run, run_repeats, run_stored
-from rff_engine.experiments.running.store import Store
-from rff_engine.experiments.studies import kernel_approximation
-from rff_engine.experiments.studies.feature_comparison import _folds
-from rff_engine.experiments.studies.feature_methods import (
-    DESCENDED,
-    METHODS,
-    UNLABELLED,
-    VARIANTS,
-    fit_features,
-    tolerance,
-)
-from rff_engine.experiments.studies.letarte_problem import LetarteProblem
-from rff_engine.experiments.studies.li_problem import LiProblem
-from rff_engine.experiments.studies.problem import COLUMNS
-from rff_engine.experiments.studies.protocols import FeatureComparison, KernelApproximation, RunSpec, split_source
-from rff_engine.figures import reruns
 from rff_engine.frequencies import draw_frequencies
+from rff_engine.studies import kernel_approximation
+from rff_engine.studies.feature_comparison import _folds
+from rff_engine.studies.feature_methods import DESCENDED, METHODS, UNLABELLED, VARIANTS, fit_features, tolerance
+from rff_engine.studies.letarte_problem import LetarteProblem
+from rff_engine.studies.li_problem import LiProblem
+from rff_engine.studies.problem import COLUMNS
+from rff_engine.studies.protocols import FeatureComparison, KernelApproximation, RunSpec, split_source
+from rff_engine.studies.reports import li, reproduction
+from rff_engine.studies.reports.comparison import RARE_DRAW, judgement
+from rff_engine.studies.running.run import problem_of, run, run_repeats, run_stored
+from rff_engine.studies.running.store import Store
 
 SMALL = ("monte_carlo", "sample", "nystroem")
 APPROXIMATION = KernelApproximation(n_features=(5, 10), methods=SMALL)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import datasets
-from rff_engine.experiments.toy import lift as toy
-from rff_engine.figures import lift as figures
+from pages.kernel import lift as toy, lift_figures as figures
 
 
 def lifted(noise=0.0, seed=0):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rff_engine.experiments.studies.protocols import PRESETS, FeatureSweep, LandmarkStudy
+from rff_engine.studies.protocols import PRESETS, FeatureSweep, LandmarkStudy
 
 
 def test_preset_of_the_paper_has_its_grids():

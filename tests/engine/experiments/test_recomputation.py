@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from rff_engine.__main__ import main
-from rff_engine.experiments.reports import reproduction
-from rff_engine.experiments.running.recomputation import MEASURED, Recomputed, draw_rows, recompute
-from rff_engine.experiments.running.run import run_stored
-from rff_engine.experiments.running.store import Store
-from rff_engine.experiments.studies.protocols import FeatureSweep, KernelApproximation, RunSpec
+from rff_engine.studies.protocols import FeatureSweep, KernelApproximation, RunSpec
+from rff_engine.studies.reports import reproduction
+from rff_engine.studies.running.recomputation import MEASURED, Recomputed, draw_rows, recompute
+from rff_engine.studies.running.run import run_stored
+from rff_engine.studies.running.store import Store
 
 SWEEP = RunSpec(FeatureSweep.preset("quick", n_features=(2, 5), n_candidates=50), "breast", "random", 2)
 APPROXIMATION = RunSpec(

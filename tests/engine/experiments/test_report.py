@@ -6,14 +6,8 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
-from rff_engine.experiments.reports.tables import (
-    best_by_validation,
-    error_by_features,
-    error_by_share,
-    to_csv,
-    to_frame,
-)
-from rff_engine.experiments.studies.problem import COLUMNS
+from rff_engine.studies.problem import COLUMNS
+from rff_engine.studies.reports.tables import best_by_validation, error_by_features, error_by_share, to_csv, to_frame
 
 
 def row(method, valid, test, **fields):

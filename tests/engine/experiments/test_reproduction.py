@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
-from rff_engine.experiments.reports import letarte, reproduction
-from rff_engine.experiments.reports.comparison import AGREEMENTS, OUTSIDE, RARE_DRAW, compared, judgement, with_causes
-from rff_engine.experiments.reports.tables import to_frame
-from rff_engine.experiments.running.store import Store
-from rff_engine.experiments.studies.problem import COLUMNS
-from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
-from rff_engine.figures import reruns
+from pages.papers import figures as reruns
+from rff_engine.studies.problem import COLUMNS
+from rff_engine.studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
+from rff_engine.studies.reports import letarte, reproduction
+from rff_engine.studies.reports.comparison import AGREEMENTS, OUTSIDE, RARE_DRAW, compared, judgement, with_causes
+from rff_engine.studies.reports.tables import to_frame
+from rff_engine.studies.running.store import Store
 
 
 def row(method, valid, test, split="published", repeat=0, **fields):

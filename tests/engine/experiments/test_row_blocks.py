@@ -10,8 +10,8 @@ import pyarrow.parquet
 import pytest
 
 import rff_engine as rff
-from rff_engine.experiments.running.cluster_losses import alignment_loss_on_cluster
-from rff_engine.experiments.running.row_blocks import row_blocks, row_group_readers
+from rff_engine.studies.running.cluster_losses import alignment_loss_on_cluster
+from rff_engine.studies.running.row_blocks import row_blocks, row_group_readers
 
 N = 1000
 RNG = np.random.default_rng(0)

@@ -17,15 +17,15 @@ from toy_problems import SMALL_STUDY, SMALL_SWEEP, make_split
 import datasets
 import rff_engine as rff
 from rff_engine import _blocks
-from rff_engine.experiments.reports import reproduction
-from rff_engine.experiments.reports.tables import best_by_validation, error_by_features
-from rff_engine.experiments.running import run as running
-from rff_engine.experiments.running.run import problem_of as posed, run
-from rff_engine.experiments.running.store import Store
-from rff_engine.experiments.studies import baseline, feature_sweep, landmark_study, letarte_problem, problems
-from rff_engine.experiments.studies.letarte_problem import PARTS, LetarteProblem
-from rff_engine.experiments.studies.problem import COLUMNS
-from rff_engine.experiments.studies.protocols import FeatureSweep
+from rff_engine.studies import baseline, feature_sweep, landmark_study, letarte_problem, problems
+from rff_engine.studies.letarte_problem import PARTS, LetarteProblem
+from rff_engine.studies.problem import COLUMNS
+from rff_engine.studies.protocols import FeatureSweep
+from rff_engine.studies.reports import reproduction
+from rff_engine.studies.reports.tables import best_by_validation, error_by_features
+from rff_engine.studies.running import run as running
+from rff_engine.studies.running.run import problem_of as posed, run
+from rff_engine.studies.running.store import Store
 
 MEASURED = ["gamma", "C", "train_error", "valid_error", "test_error", "note"]
 

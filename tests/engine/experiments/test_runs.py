@@ -20,11 +20,11 @@ import sqlalchemy as sa
 from toy_problems import SMALL_STUDY, SMALL_SWEEP, make_split
 
 import datasets
-from rff_engine.experiments.running import run as running, store as stores
-from rff_engine.experiments.running.run import problem_of, run, run_repeats, run_stored
-from rff_engine.experiments.running.store import Store, StoreError, default_store, row_key
-from rff_engine.experiments.studies import problems
-from rff_engine.experiments.studies.protocols import FeatureSweep, KernelApproximation, LandmarkStudy, RunSpec
+from rff_engine.studies import problems
+from rff_engine.studies.protocols import FeatureSweep, KernelApproximation, LandmarkStudy, RunSpec
+from rff_engine.studies.running import run as running, store as stores
+from rff_engine.studies.running.run import problem_of, run, run_repeats, run_stored
+from rff_engine.studies.running.store import Store, StoreError, default_store, row_key
 from tests import databases
 
 url = databases.url
@@ -137,7 +137,7 @@ def test_gamma_is_kept_where_the_baseline_is_not_among_the_methods(kept, monkeyp
     while not rows_of([next(steps)]):
         pass
     steps.close()
-    monkeypatch.setattr("rff_engine.experiments.studies.baseline._search", None)  # is not called again
+    monkeypatch.setattr("rff_engine.studies.baseline._search", None)  # is not called again
     assert len(rows_of(run_stored(kept, spec, split_of=split_of))) == 2
     assert {row["method"] for row in kept.rows(spec)} == {"rff"}
 

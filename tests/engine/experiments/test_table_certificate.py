@@ -13,9 +13,9 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 import rff_engine as rff
-from rff_engine.experiments.command_line import main
-from rff_engine.experiments.reports import certificate
-from rff_engine.experiments.toy.certificates import rows_in_words
+from rff_engine.studies.command_line import main
+from rff_engine.studies.reports import certificate
+from rff_engine.studies.toy.certificates import rows_in_words
 
 BAYES = "sklearn.naive_bayes.GaussianNB"
 

@@ -5,10 +5,9 @@ import pytest
 
 import datasets
 import rff_engine as rff
+from pages.adaptive import figures as adaptive_figures, toy as toy_adaptive
 from rff_engine.adaptive import kernel_landmarks
-from rff_engine.experiments.toy import adaptive as toy_adaptive
-from rff_engine.experiments.toy.plane import plane_points
-from rff_engine.figures import adaptive as adaptive_figures
+from rff_engine.studies.toy.plane import plane_points
 
 KERNEL = rff.GaussianKernel(0.8)
 

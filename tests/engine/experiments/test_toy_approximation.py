@@ -7,10 +7,10 @@ import pytest
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments.studies.feature_methods import FourierMap, fit_features
-from rff_engine.experiments.toy import approximation as toy
-from rff_engine.experiments.toy.plane import cell_centres
+from pages.adaptive.approximate import toy
 from rff_engine.kernels import KERNELS as NAMED, KERNELS_BY_TITLE
+from rff_engine.studies.feature_methods import FourierMap, fit_features
+from rff_engine.studies.toy.plane import cell_centres
 
 KERNELS = [named.of_width(0.7, nu=1.5) for named in NAMED.values()]
 

@@ -9,10 +9,10 @@ from sklearn.pipeline import make_pipeline
 
 import datasets
 import rff_engine as rff
+from pages.shared.figures import certificates as figures
+from pages.shared.live import packing
 from rff_engine.certificates import Choice, learn_vote, unit_features
-from rff_engine.experiments.toy import certificates as toy
-from rff_engine.figures import certificates as figures
-from rff_engine.figures.live import packing
+from rff_engine.studies.toy import certificates as toy
 
 KERNEL = rff.GaussianKernel(0.5)
 SAMPLE, FRESH = datasets.make_toy("moons", 400, 0.2, 0), datasets.make_toy("moons", 500, 0.2, 1)

@@ -7,9 +7,9 @@ from sklearn.svm import LinearSVC
 
 import datasets
 import rff_engine as rff
-from rff_engine.experiments.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
-from rff_engine.experiments.toy.plane import cell_centres
 from rff_engine.kernels import KERNELS as NAMED
+from rff_engine.studies.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
+from rff_engine.studies.toy.plane import cell_centres
 from tests import naive
 
 KERNELS = [named.of_width(0.7, nu=1.5) for named in NAMED.values()]

@@ -5,8 +5,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 import rff_engine as rff
-from rff_engine.experiments.toy import regression as toy
-from rff_engine.figures import regression as figures
+from pages.adaptive.approximate import regression_figures as figures, toy_regression as toy
 
 KERNEL = rff.GaussianKernel(0.7)
 

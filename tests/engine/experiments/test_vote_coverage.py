@@ -9,9 +9,9 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from rff_engine import bounds
-from rff_engine.experiments.command_line.bounds import CERTIFICATES, COPIES
-from rff_engine.experiments.toy.coverage import BoundFailures
-from rff_engine.experiments.toy.vote_coverage import (
+from rff_engine.studies.command_line.bounds import CERTIFICATES, COPIES
+from rff_engine.studies.toy.coverage import BoundFailures
+from rff_engine.studies.toy.vote_coverage import (
     CLASSIFIER_CASES,
     simulate_classifiers,
     simulate_held_out,

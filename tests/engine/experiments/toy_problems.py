@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from rff_engine.experiments.studies.protocols import FeatureSweep, LandmarkStudy
+from rff_engine.studies.protocols import FeatureSweep, LandmarkStudy
 
 SMALL_SWEEP = FeatureSweep(
     gammas=(0.01, 0.1, 1.0),

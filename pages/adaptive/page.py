@@ -1,0 +1,270 @@
+"""Adaptive frequencies: their best weights, their descent, and the number of landmarks that it needs."""
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+import datasets
+from pages.adaptive import figures, recipe, toy as toy_adaptive
+from pages.adaptive.approximate.figures import error_text
+from pages.adaptive.results import (
+    CURVE_DRAWS,
+    CURVE_STEPS,
+    GAP_R,
+    LANDMARK_COUNTS,
+    METHODS,
+    AdaptiveSettings,
+    adaptive_settings,
+    data_extent,
+    descent,
+    frequency_extent,
+    grid_weights,
+    importance,
+    inputs,
+    landmark_counts,
+    landmark_curve,
+    landmarks,
+    live_descent,
+    loss_gaps,
+)
+from pages.shared import deferred, layout, lessons, live, sharing
+from pages.shared.controls import presets
+from pages.shared.controls.toy import DATA, NOISE, SEED, SIGMA
+from pages.shared.controls.widgets import Number, Options, Scale, mount
+from pages.shared.server import workers
+
+CONTROLS = (
+    "Kernel and frequencies",
+    replace(
+        SIGMA,
+        label="Width σ of the Gaussian kernel",
+        values=tuple(value for value in SIGMA.values if 0.3 <= value <= 2.1),
+        default=1.0,
+    ),
+    Scale("r", "Frequencies r", "A larger r adds frequencies to those already drawn.", (5, 10, 20, 30, 50), 20),
+    Scale(
+        "ridge",
+        "Ridge λ of the grid's weights",
+        "The penalty on ‖p‖². Larger: weights spread over all suitable frequencies; smaller: the kernel is "
+        "approximated more closely.",
+        (1e-5, 1e-4, 0.001, 0.01, 0.1, 1.0),
+        0.1,
+    ),
+    "Landmarks",
+    Options(
+        "method",
+        "Landmarks",
+        "Random rows, k-means centroids, or the rows nearest to the centroids.",
+        tuple(METHODS),
+        "Sample",
+    ),
+    Scale("landmarks", "Number of landmarks n", "At most the number of points.", LANDMARK_COUNTS, 50),
+    "Points",
+    replace(
+        DATA,
+        label="Points",
+        help="Drawn from the seed; no labels are used.",
+        options=datasets.toy_input_names(),
+        default="line",
+    ),
+    replace(NOISE, default=0.05),
+    Number("N", "Number of points N", None, 50, 500, 300, 10),
+    SEED,
+)
+
+
+def mean_errors(curves: dict, counts: tuple, n: int) -> str:
+    """The mean errors with n landmarks, sampled and as centroids, in words."""
+    sample, cluster = (curves[method][counts.index(n)].mean() for method in ("sample", "cluster"))
+    return f"at n = {n} Sample {sample:.2g} and Cluster {cluster:.2g}"
+
+
+def saving(share: float) -> str:
+    """The fraction of the error that a density saves or adds, in words."""
+    return f"saves {layout.percent(share)}" if share >= 0 else f"adds {layout.percent(-share)}"
+
+
+def show_grid(settings: AdaptiveSettings, grid: toy_adaptive.GridWeights) -> None:
+    """The weights on a grid of frequencies, by the prior and by the points."""
+    X = inputs(settings.data)
+    chosen = landmarks(settings)
+    layout.figure(
+        figures.inputs_and_grid(X, chosen[0], data_extent(settings.data), grid, frequency_extent(settings)),
+        f"**Weights for the points are as concentrated as {grid.effective:.0f} equal ones, the prior's as "
+        f"{grid.prior_effective:.0f}.**",
+        f"A grid of {grid.weights.size} [[frequencies]], weighted twice: by the [[prior]], a round hill, with error "
+        f"{grid.prior_error:.2g} at the [[landmarks]], and for the points, with error {grid.error:.2g}. λ trades error "
+        "for even weights, so weight spreads where that adds little error: a line of points, for example, does not "
+        "depend on frequencies across it. Raise λ and the weights spread further; lower it and the error falls, and "
+        "the hill returns.",
+        key="grid",
+        alt="The points with their landmarks, the prior's weights on a grid of frequencies, and the weights for the "
+        "points",
+    )
+    layout.equation(
+        "empirical kernel approximation loss",
+        r"\min_{W,\; p\ge 0}\; \sum_{s,t=1}^{n} q_s^2 q_t^2 "
+        r"\Big(\sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x_s - x_t)\big) - k(x_s - x_t)\Big)^2 "
+        r"+ \lambda \lVert p\rVert^2",
+        "The sum is over $n$ landmarks instead of all $N$ points; $q_s^2$ is $1/n$ for landmarks drawn at random "
+        "(Sample) and the share of the points in a cluster for centroids (Cluster), or for the rows nearest to them "
+        "(Li, Zhang, Wang and Kumar, 2019, Equation 5). For given frequencies the weights are a quadratic program: "
+        "that is the grid above, as in Figure 1 of the paper.",
+    )
+
+
+def show_descent(values, settings: AdaptiveSettings, path: toy_adaptive.Descent) -> None:
+    """The descent of the frequencies."""
+    seen = (
+        f"**Weights alone lower the error from {error_text(path.drawn_error)} to {error_text(path.errors[0])}; "
+        f"moving the frequencies lowers it to {error_text(path.errors[-1])}.**"
+    )
+    details = (
+        f"Press Play, or drag the slider: {values.r} [[frequencies]] drawn from the [[prior]] (rings) move; the area "
+        "of a dot is its weight, the best one at every step; grey dots have almost none. [[Right|Below]]: the error. "
+        f"After {len(path.landmark_errors) - 1} steps it is {error_text(path.errors[-1])} over all points and "
+        f"{error_text(path.landmark_errors[-1])} at the [[landmarks]], the only "
+        f"points that the descent uses. Here and in the last figure λ is tiny, {toy_adaptive.RIDGE:f}; the reruns of "
+        "the paper use a larger one, which keeps the weights even."
+    )
+    live.mount("descent", live_descent(settings, values.r), values)
+    layout.caption_below(seen, details)
+    layout.equation(
+        "the gradient that moves them",
+        r"\nabla_{\omega_j} L = 4\, p_j \sum_{s} \Big( \cos(\omega_j\cdot x_s) \,(G\,\mathbf{s}_j)_s "
+        r"- \sin(\omega_j\cdot x_s)\,(G\,\mathbf{c}_j)_s \Big)\, x_s, \qquad "
+        r"G_{st} = q_s^2 q_t^2 \big(\tilde k(x_s, x_t) - k(x_s, x_t)\big)",
+        "$\\mathbf{c}_j$ and $\\mathbf{s}_j$ are the cosines and sines of $\\omega_j\\cdot x_t$ over the landmarks (Li "
+        "et al., 2019, Equation 6, with the factor 4 that finite differences confirm). The paper alternates steps of "
+        "$W$ and $p$; here the weights are optimal for every $W$, and L-BFGS moves $W$. A frequency and its opposite "
+        "give the same cosine.",
+    )
+
+
+def show_densities(settings: AdaptiveSettings, plane: toy_adaptive.ImportancePlane) -> None:
+    """The densities that frequencies may be drawn from."""
+    layout.figure(
+        figures.importance_densities(plane, frequency_extent(settings)),
+        "**If frequencies may not move, the best density to draw them from "
+        f"{saving(toy_adaptive.saving(plane, 'data'))} of the squared error.**",
+        "[[Left|Above]]: densities on a line through the middle of the plane; [[right|below]]: the best one relative "
+        f"to the prior. Claim 1's density {saving(toy_adaptive.saving(plane, 'claim'))} of the squared error. Compare "
+        "that with the player: with enough landmarks, moving the frequencies helps far more than drawing them well.",
+        key="densities",
+        alt="Prior density and two importance densities along a line, and the ratio of the best one to the prior",
+    )
+    layout.equation(
+        "Claim 1, the optimal importance density",
+        r"q(\omega) \;\propto\; p(\omega)\,\sqrt{\mathbb{E}\cos^2\big(\omega\cdot(x - x')\big)} "
+        r"\;\propto\; \Big(e^{-\sigma^2\lVert\omega\rVert^2} "
+        r"+ e^{-(\sigma^2 + 2\sigma_0^2)\lVert\omega\rVert^2}\Big)^{1/2}",
+        "With weights $p/q$ the estimate is unbiased for every $q$, and this one minimizes its mean squared error. The "
+        "second form is Claim 1 of Li et al. (2019), for differences $x - x' \\sim N(0, \\sigma_0^2 I)$; here "
+        f"$\\sigma_0 = {plane.spread:.2f}$, measured on the points. The first form uses the points themselves: the "
+        "mean of $\\cos^2$ over pairs is $(1 + |\\varphi(2\\omega)|^2)/2$, $\\varphi$ their characteristic function. "
+        "Since it lies between ½ and 1, no frequency is drawn more than √2 times as often as another with the same "
+        "prior density.",
+    )
+
+
+def show_landmark_curve(values, settings: AdaptiveSettings, path: toy_adaptive.Descent, counts, curves) -> None:
+    """The error against the number of landmarks."""
+    layout.figure(
+        figures.landmark_errors(counts, curves, values.r, path.drawn_error, settings.n_landmarks),
+        "**With fewer landmarks than frequencies, left of n = r, the descent fits the landmarks and misses the points "
+        "between them.**",
+        f"Error over all {values.N} points for {values.r} frequencies: means of {CURVE_DRAWS} draws after "
+        f"{CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. Beyond a few times r, more "
+        "landmarks change little. Do k-means centroids help? On average, "
+        f"{', '.join(mean_errors(curves, counts, n) for n in sorted({counts[1], settings.n_landmarks}))}.",
+        key="landmark_curve",
+        alt="Error over all points against the number of landmarks, for sampled rows and for centroids",
+    )
+
+
+def show_loss_gaps(gaps: dict) -> None:
+    """The loss on landmarks against that on all points, and what is proved about the difference."""
+    few, many = gaps
+    at_most = {r: gap.sampled.mean(axis=1)[-1] for r, gap in gaps.items()}
+    layout.figure(
+        figures.loss_gaps(gaps),
+        f"**With {gaps[few].counts[-1]} landmarks the loss is off by at most {at_most[few]:.2g} at r = {few}; "
+        "Proposition 1 allows more than 4, which no loss exceeds.**",
+        "How far can landmarks mislead? The largest difference between the loss on n landmarks and that on all points, "
+        f"among {toy_adaptive.N_FUNCTIONS} sets of r frequencies drawn from the prior, and the difference for those "
+        "fitted to the landmarks. Compare their slopes with that of Proposition 1, which falls as 1/√n. "
+        f"At r = {many} the largest difference is {at_most[many]:.2g}; Proposition 1 grows with r.",
+        key="gaps",
+        alt="Differences of the loss on landmarks and on all points against the number of landmarks, and two bounds",
+    )
+    layout.equation(
+        "Propositions 1 and 2",
+        r"\sup_{f}\, \lvert L_n(f) - L(f)\rvert \le 4\sqrt{\tfrac{2\ln(1/\delta)}{n}} "
+        r"+ 16\sqrt{\tfrac{(dr + r - 1)(\ln n + 2\ln(3 r_W d_X + 9))}{n}}, \qquad "
+        r"\sup_{f}\, \lvert L^c(f) - L(f)\rvert \le 8\rho\,(r_W + L_k)",
+        "$L$ is the mean squared error of the kernel over all pairs of points, $L_n$ that over pairs of different "
+        "landmarks, drawn with replacement, and $L^c$ that over weighted centroids. $f$ ranges over all frequencies of "
+        "length at most $r_W$ with weights that sum to 1; $d_X$ is the largest distance of two points, $\\rho$ the "
+        "largest distance to a centroid, and $L_k = e^{-1/2}/\\sigma$ (Li et al., 2019). The first holds with "
+        "probability $1 - \\delta$, here 95 %, the second always.",
+    )
+
+
+class AdaptiveResults:
+    """The results of the page below its player, each computed when it is shown."""
+
+    def __init__(self, values, settings: AdaptiveSettings):
+        self.values, self.settings = values, settings
+        self.counts = landmark_counts(values.N)
+
+    def grid(self) -> toy_adaptive.GridWeights:
+        """Weights on a grid of frequencies."""
+        return grid_weights(self.settings, self.values.ridge)
+
+    def plane(self) -> toy_adaptive.ImportancePlane:
+        """Densities to draw frequencies from."""
+        return importance(self.settings.data, self.values.sigma)
+
+    def curves(self) -> dict:
+        """Errors against the number of landmarks, by the way of choosing them."""
+        values = self.values
+        curve = partial(landmark_curve, self.settings.data, values.sigma, values.r)
+        return workers.results({method: partial(curve, method) for method in ("sample", "cluster")})
+
+    def gaps(self) -> dict:
+        """Losses on landmarks against those on all points, by the number of frequencies."""
+        return workers.results({r: partial(loss_gaps, self.settings.data, self.values.sigma, r) for r in GAP_R})
+
+
+def main() -> None:
+    tour = lessons.Tour("adaptive", CONTROLS)
+    values = mount(CONTROLS, tour)
+    layout.title(
+        "An approximation only has to be right **between the given points**: press **Play** to watch [[frequencies]], "
+        "drawn from the [[prior]], move to where these points need them.",
+    )
+    with st.container(horizontal=True, key="beginnings"):
+        presets.offer(presets.ADAPTIVE_PRESETS, CONTROLS)
+        tour.show_row()
+    tour.show_card()
+
+    with layout.show_errors():
+        settings = adaptive_settings(values)
+        path = descent(settings, values.r)
+    show_descent(values, settings, path)
+    results = AdaptiveResults(values, settings)
+    deferred.show("grid", lambda: show_grid(settings, results.grid()))
+    deferred.show("densities", lambda: show_densities(settings, results.plane()))
+    deferred.show("curve", lambda: show_landmark_curve(values, settings, path, results.counts, results.curves()))
+    deferred.show("gaps", lambda: show_loss_gaps(results.gaps()))
+    sharing.offer(
+        "adaptive",
+        CONTROLS,
+        values,
+        lambda: recipe.numbers(results.grid(), path, results.plane(), results.counts, results.curves(), results.gaps()),
+    )
+
+
+if __name__ == "__main__":
+    main()

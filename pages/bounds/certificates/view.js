@@ -1,0 +1,371 @@
+// @ts-check
+// The live view of a certificate: a vote over the plane, its bound term by term, and both along a step away from the
+// prior's weights. The bound holds for every step at once; D has to be fixed beforehand, or the look at it is paid for.
+
+import { evenTicks, paintCurve, paintLevel, paintMarker, paintVertical, DASHES } from "../../shared/live/charts.js";
+import { circle, fillAndOutline, paintPoints } from "../../shared/live/marks.js";
+import { percent } from "../../shared/live/maths.js";
+import { paintBoundary, Raster } from "../../shared/live/rasters.js";
+import { fontOf } from "../../shared/live/typeface.js";
+import { LiveView, mounting, paintScale } from "../../shared/live/view.js";
+import { certificate, marginErrors, normalCdf, voteError } from "../../shared/live/vote_bound.js";
+
+/** @import { Frame, Scale } from "../../shared/live/charts.js" */
+/** @import { Context } from "../../shared/live/svg.js" */
+/** @import { Data, Root, Tables } from "../../shared/live/view.js" */
+/** @import { Certificate, Margins, Prices } from "../../shared/live/vote_bound.js" */
+/** @typedef {{ step: number, prices: Prices, heldOut: number | null, rows: Margins, fresh: Margins, map: Margins }} Vote at a D */
+
+const POINTS = 600; // that are painted at the most
+const TOPS = [0.1, 0.2, 0.5, 1]; // largest risks of the charts: few, so that they rarely change with D
+const NO_LENGTH = 0.1; // nats of a step that changes nothing that could be seen
+
+class LiveCertificate extends LiveView {
+  /** By number of frequencies: all, or that of the settings until the reader reaches for the slider of D.
+   * @type {Map<number, Vote>} */
+  votes = new Map();
+
+  /** The data with which the other votes were asked for, by version. */
+  asked = "";
+
+  /** The current vote's certificate and its error on fresh points.
+   * @type {{ certificate: Certificate, test: number }} */
+  now;
+
+  /** The votes as they came.
+   * @type {any[] | undefined} */
+  packed;
+
+  /** Certified risks and test errors at the steps of the curves, and the settings that they belong to.
+   * @type {{ of: string, stretches: number[], bounds: number[], tests: number[] }} */
+  curves = { of: "", stretches: [], bounds: [], tests: [] };
+
+  /** Numbers of frequencies that the reader has looked at, on this sample.
+   * @type {Set<number>} */
+  seen = new Set();
+
+  /** Largest risk of the charts. */
+  top = 1;
+
+  played = "stretch";
+
+  /** The longest step. */
+  get longest() {
+    return Number(this.inputs.stretch.max);
+  }
+
+  /** @param {Root} root */
+  constructor(root) {
+    super(root);
+    this.plane = this.panel("canvas.votes", (c, w) => this.paintVotes(c, w));
+    this.panel("canvas.decision-scale", (c, w, h) => paintScale(c, w, h, "decision"), { fixed: true });
+    this.panel("canvas.ledger", (c, w, h) => this.paintLedger(c, w, h));
+    const steps = this.panel("canvas.steps", (c, w, h) => this.paintSteps(c, w, h));
+    this.draggable(steps.canvas, (fraction) => (this.inputs.stretch.value = String(this.longest * fraction)));
+    /** @type {HTMLButtonElement} */ (this.find(".renew")).onclick = () => this.report("clicked", Date.now());
+    const { D } = this.inputs;
+    D.onfocus = D.closest("label").onpointerenter = () => this.reach();
+  }
+
+  // --- data ---------------------------------------------------------------------------------------------------------
+
+  /** @param {Data} data */
+  receive(data) {
+    const before = this.packed;
+    this.packed = data.votes;
+    const floats = (/** @type {any} */ vote, /** @type {string} */ of) => ({
+      prior: this.array(`prior_${of}`, Float32Array, vote),
+      step: this.array(`step_${of}`, Float32Array, vote),
+    });
+    this.setCounts(data.counts);
+    this.points = this.array("points", Float32Array);
+    this.labels = this.array("labels", Int8Array);
+    this.votes = new Map(
+      data.votes.map((/** @type {any} */ vote) => [
+        vote.D,
+        {
+          step: vote.step,
+          prices: vote.prices,
+          heldOut: vote.test_set_bound,
+          rows: floats(vote, "margins"),
+          fresh: floats(vote, "test_margins"),
+          map: floats(vote, "map"),
+        },
+      ]),
+    );
+    const [first] = this.votes.values();
+    this.side = Math.sqrt(first.map.prior.length);
+    this.raster = new Raster(this.side);
+    this.shares = new Float32Array(this.side ** 2);
+    this.curves.of = "";
+    if (before?.some(isIn(data.votes))) {
+      this.seen.add(this.value("D")); // where the reader has moved it meanwhile
+    } else {
+      this.seen = new Set([data.settings.D]);
+      this.top = 0;
+    }
+    const bounds = [...this.votes.keys()].map((count) => this.certified(count, 1).bound);
+    this.top = Math.max(this.top, TOPS.find((top) => top >= 1.2 * Math.max(...bounds)) ?? 1);
+  }
+
+  /** Ask for the votes of every D, if there is only one. */
+  reach() {
+    if (this.votes.size === this.counts.length || this.asked === this.data.version) return;
+    this.asked = this.data.version;
+    this.report("reached", "D");
+    this.request();
+  }
+
+  // --- values of the sliders ----------------------------------------------------------------------------------------
+
+  /** @param {string} name */
+  spoken(name) {
+    if (this.waits) return `${this.text(name)}: being computed`;
+    const { certificate, test } = this.now;
+    return `${this.text(name)}: certified ${percent(certificate.bound)}, test error ${percent(test)}`;
+  }
+
+  /** @param {Event} event */
+  moved(event) {
+    if (event.target === this.inputs.D) {
+      this.seen.add(this.value("D"));
+      this.reach();
+    }
+    super.moved(event);
+  }
+
+  // --- numbers ------------------------------------------------------------------------------------------------------
+
+  /** Whether a D was chosen after looking at others. */
+  get looked() {
+    return this.seen.size > 1;
+  }
+
+  /** Whether the vote of this D is still to come. */
+  get waits() {
+    return !this.votes.has(this.value("D"));
+  }
+
+  /** The D of the vote that is on screen: until that of the slider comes, the one before. */
+  get onScreen() {
+    return this.waits ? this.votes.keys().next().value : this.value("D");
+  }
+
+  /** @param {number} count @param {number} stretch */
+  certified(count, stretch) {
+    const { thresholds, n } = this.data;
+    const vote = this.votes.get(count);
+    const prices = { ...vote.prices, looks: this.looked ? Math.log(this.counts.length) : 0 };
+    const errors = marginErrors(vote.rows, stretch, thresholds);
+    return certificate(errors, thresholds, prices, stretch * vote.step, n);
+  }
+
+  compute() {
+    const [count, stretch] = [this.onScreen, this.value("stretch")];
+    const vote = this.votes.get(count);
+    this.now = { certificate: this.certified(count, stretch), test: voteError(vote.fresh, stretch) };
+    this.tied = vote.rows.prior.every((margin) => margin === 0); // at s = 0
+    const { prior, step } = vote.map;
+    for (let i = 0; i < prior.length; i++) this.shares[i] = 2 * normalCdf(prior[i] + stretch * step[i]) - 1;
+    this.raster.set(this.shares, -1, 1, "decision");
+    const of = `${count} ${this.looked}`;
+    if (this.curves.of === of) return;
+    const stretches = Array.from({ length: 20 * this.longest + 1 }, (_, k) => k / 20);
+    const bounds = stretches.map((one) => this.certified(count, one).bound);
+    this.curves = { of, stretches, bounds, tests: stretches.map((one) => voteError(vote.fresh, one)) };
+  }
+
+  /** @returns {Tables} */
+  tables() {
+    const { certificate, test } = this.now;
+    return {
+      terms: {
+        name: this.data.terms.map((/** @type {[string, string]} */ [label]) => label),
+        risk: certificate.terms.map(({ risk }) => risk),
+        nats: certificate.terms.map(({ nats }) => nats),
+      },
+      certificate: { n_bound: [this.data.n], risk_bound: [certificate.bound], test_error: [test] },
+    };
+  }
+
+  write() {
+    const { certificate, test } = this.now;
+    const tied = this.tied && this.value("stretch") === 0;
+    this.find(".test-value").textContent = this.waits ? "…" : tied ? "all tie" : percent(test);
+    this.find(".bound-value").textContent = this.waits ? "…" : percent(certificate.bound);
+    const broken = !this.waits && test > certificate.bound;
+    this.find(".arrow").textContent = broken ? ">" : "≤";
+    this.find(".bound-value").classList.toggle("broken", broken);
+    const price = Math.log(this.counts.length).toFixed(2);
+    this.root.classList.toggle("waits", this.waits);
+    const short = this.votes.get(this.onScreen).step ** 2 / 2 < NO_LENGTH;
+    const free = tied
+      ? "At s = 0 nothing is learned: every vote is tied, and a tie counts as an error."
+      : short
+        ? "What the prior's points chose is hardly worth changing: the step has almost no length."
+        : "The step is free: the bound holds for all weights at once.";
+    this.find(".looked-words").textContent = this.waits
+      ? `The vote at D = ${this.text("D")} is being computed.`
+      : this.looked
+        ? `You have looked at several D on these points: the certificate now holds for all ${this.counts.length} values at once, at ${price} nats.`
+        : `${free} D, until you move it, and all other settings count as fixed beforehand.`;
+    this.find(".renew").hidden = !this.looked || !this.data.clickable;
+  }
+
+  // --- figures ------------------------------------------------------------------------------------------------------
+
+  /** Where the lines of the certificate stand, from its left to its right, in pixels.
+   * @type {number[]} */
+  lines = [];
+
+  /** Whether the prior's weights tie every vote. */
+  tied = false;
+
+  /** @param {Context} c @param {number} w */
+  paintVotes(c, w) {
+    this.raster.paint(c, w, w);
+    paintBoundary(c, w, this.shares, this.side);
+    paintPoints(c, w, this.data.extent, this.points, this.labels, Math.max(1.6, w / 190), POINTS);
+  }
+
+  /** The axis of risks, in per cent. */
+  get risks() {
+    const step = this.top > 0.5 ? 0.2 : this.top > 0.2 ? 0.1 : 0.05;
+    return { low: 0, high: this.top, ticks: evenTicks(this.top, step, (risk) => `${Math.round(100 * risk)}`) };
+  }
+
+  /** @param {number} w */
+  textSize(w) {
+    return (w < 420 ? 0.72 : 0.8) * this.rem;
+  }
+
+  /**
+   * Bars of the terms, each begins where the one before ends, and their sum; lines at the test error and the test-set bound.
+   *
+   * @param {Context} c @param {number} w @param {number} h
+   */
+  paintLedger(c, w, h) {
+    const { terms, bound } = this.now.certificate;
+    /** @type {[string, string][]} */
+    const labels = this.data.terms;
+    const rows = terms.map(({ risk }, k) => ({ risk, label: labels[k][0], colour: labels[k][1] }));
+    const shown = rows.filter((_, k) => k !== rows.length - 2 || this.looked);
+    const heights = shown.map((row, k) => /** @type {[number, string]} */ ([k + 0.5, row.label]));
+    heights.push([shown.length + 0.5, "certified risk"]);
+    const size = this.textSize(w);
+    this.chart(c, w, h, {
+      x: this.risks,
+      y: { low: shown.length + 1, high: -1, ticks: heights },
+      xTitle: "risk, %",
+      yTitle: "",
+      size,
+      inside: (px, py, frame) => {
+        this.paintYardsticks(c, px, frame, size);
+        let base = 0;
+        for (const [k, { risk, colour }] of shown.entries()) {
+          this.paintBar(c, px, py, frame, k, base, risk, colour, `+${(100 * risk).toFixed(1)}`);
+          base += risk;
+        }
+        this.paintBar(c, px, py, frame, shown.length, 0, bound, this.data.total, `${(100 * bound).toFixed(1)}`);
+      },
+    });
+  }
+
+  /**
+   * @param {Context} c @param {Scale} px @param {Scale} py @param {Frame} frame
+   * @param {number} row @param {number} from @param {number} length @param {string} colour @param {string} text
+   */
+  paintBar(c, px, py, frame, row, from, length, colour, text) {
+    const [left, right] = [px(from), px(from + length)];
+    c.fillStyle = colour;
+    c.fillRect(
+      Math.min(left, right),
+      py(row + 0.18),
+      Math.max(Math.abs(right - left), 1.5),
+      py(row + 0.82) - py(row + 0.18),
+    );
+    const words = text.replace("+-", "−");
+    const wide = c.measureText(words).width;
+    let start = Math.max(left, right) + 5;
+    for (const line of this.lines) if (line > start - 3 && line < start + wide + 3) start = line + 5; // not through words
+    const fits = start + wide < frame.right;
+    c.fillStyle = this.ink;
+    c.textAlign = fits ? "left" : "right";
+    c.fillText(words, fits ? start : Math.min(left, right) - 5, py(row + 0.5) + 0.28 * this.rem);
+  }
+
+  /**
+   * Lines at the test error and at the bound of a test set, named above the bars.
+   *
+   * @param {Context} c @param {Scale} px @param {Frame} frame @param {number} size
+   */
+  paintYardsticks(c, px, frame, size) {
+    const { heldOut } = this.votes.get(this.onScreen);
+    /** @type {[number, string, keyof typeof DASHES][]} */
+    const lines = [[this.now.test, "test error", "dot"]];
+    if (heldOut !== null) lines.push([heldOut, "test-set bound", "dash"]);
+    this.lines = lines.map(([risk]) => px(risk)).sort((a, b) => a - b);
+    c.strokeStyle = this.ink;
+    c.fillStyle = this.ink;
+    c.font = fontOf(size);
+    c.lineWidth = 1.5;
+    const leftFirst = heldOut === null || this.now.test <= heldOut;
+    for (const [k, [risk, name, dash]] of lines.entries()) {
+      const toLeft = (k === 0) === leftFirst && px(risk) - c.measureText(name).width > frame.left + 4;
+      c.textAlign = toLeft ? "right" : "left";
+      c.fillText(name, px(risk) + (toLeft ? -4 : 4), frame.top + (k + 1) * 1.1 * size - 0.2 * size);
+      c.setLineDash(DASHES[dash]);
+      paintVertical(c, px(risk), frame.top, frame.bottom);
+    }
+    c.setLineDash([]);
+  }
+
+  /**
+   * Certified risk and test error along the step.
+   *
+   * @param {Context} c @param {number} w @param {number} h
+   */
+  paintSteps(c, w, h) {
+    const { stretches, bounds, tests } = this.curves;
+    const { certificate, test } = this.now;
+    const size = this.textSize(w);
+    this.frame = this.chart(c, w, h, {
+      x: { low: 0, high: this.longest, ticks: [0, 1, 2, 3].map((v) => [v, String(v)]) },
+      y: this.risks,
+      xTitle: "step s: 0 is the prior's vote",
+      yTitle: "risk, %",
+      size,
+      inside: (px, py, frame) => {
+        const along = (/** @type {number[]} */ values) => values.map((v, k) => [px(stretches[k]), py(v)]);
+        const { heldOut } = this.votes.get(this.onScreen);
+        if (heldOut !== null) paintLevel(c, frame, py(heldOut), this.ink, "dash");
+        paintCurve(c, along(tests).slice(Number(this.tied)), this.data.grey, "solid"); // a tie is no error of a class
+        paintCurve(c, along(bounds), this.data.total, "solid");
+        const x = px(this.value("stretch"));
+        paintMarker(c, x, frame, this.ink);
+        c.font = fontOf(size);
+        for (const [value, colour, name, values] of /** @type {[number, string, string, number[]][]} */ ([
+          [test, this.data.grey, "test error", tests],
+          [certificate.bound, this.data.total, "certified", bounds],
+        ])) {
+          circle(c, x, py(value), 4.5);
+          fillAndOutline(c, colour, "white", 1.2);
+          c.fillStyle = this.ink;
+          c.textAlign = "right";
+          c.fillText(name, frame.right - 4, Math.max(py(values[values.length - 1]) - 6, frame.top + size));
+        }
+      },
+    });
+  }
+}
+
+/**
+ * Whether a vote is one of these.
+ *
+ * @param {any[]} votes as they are packed
+ */
+function isIn(votes) {
+  return (/** @type {any} */ one) => votes.some((other) => JSON.stringify(other) === JSON.stringify(one));
+}
+
+export default mounting(LiveCertificate);

@@ -1,1 +1,0 @@
-"""Cached results, one file a page."""

@@ -1,0 +1,29 @@
+"""Test error on real data against the number of features, or of landmarks, by the protocols of Letarte et al. (2019).
+
+From the repository's root: python real_data_experiment.py [rows.csv]; all columns are reproduced except seconds.
+"""
+
+import sys
+
+from rff_engine.studies.protocols import FeatureSweep, LandmarkStudy, split_source
+from rff_engine.studies.reports import tables as report
+from rff_engine.studies.running.run import run_repeats
+
+# The experiment
+study = "features"  # test error against "features", or "landmarks"
+dataset = "breast"
+preset = "quick"  # the grid; or "splits", "paper"
+split = "published"  # or "random", drawn from the seed
+scaling = "none"  # of the columns; or "standard"
+seed = 0  # of the first repeat
+repeats = 10
+methods = ("svm", "rff", "pbrff", "okrff")
+
+if __name__ == "__main__":
+    protocol = {"features": FeatureSweep, "landmarks": LandmarkStudy}[study].preset(
+        preset, methods=methods, scaling=scaling
+    )
+    splits = split_source(dataset, split)
+    steps = run_repeats(protocol, splits, repeats, dataset=dataset, split_name=split, seed=seed)
+    rows = [row for step in steps for row in step.rows]
+    report.to_frame(rows).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

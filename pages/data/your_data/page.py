@@ -1,0 +1,281 @@
+"""Your data: an uploaded table, and the views of the other pages for it."""
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from pages.data.your_data import recipe, upload
+from pages.data.your_data.results import (
+    bounds_along_beta,
+    certificate,
+    coordinates,
+    kernel_plane,
+    known,
+    landmark_path,
+    landmark_problem,
+    live_kernel,
+    live_landmarks,
+    remembered,
+    sweep_steps,
+)
+from pages.data.your_data.table_choices import TABLE_CHOICES
+from pages.shared import deferred, escaping, layout, live, sharing
+from pages.shared.controls import scales
+from pages.shared.controls.toy import BETA, COST, SEED, SIGMA
+from pages.shared.controls.widgets import Number, Options, Scale, hide_in_sidebar, mount, without_headings
+from pages.shared.figures import certificates as certificate_figures, paths, sweeps
+from pages.shared.server import queues
+from rff_engine.plots import bounds as bound_figures
+from rff_engine.studies.reports.tables import error_by_features
+from rff_engine.studies.toy.certificates import rows_in_words
+
+LANDMARKS, KERNEL, SWEEP_VIEW, BOUNDS = VIEWS = "landmarks", "kernel learning", "error against D", "bounds"
+MAX_FREQUENCIES = 256
+SELECTIONS = {"random": "random", "k-means": "kmeans"}
+
+INVERSE_TEMPERATURE = replace(BETA, only_if=("view", (LANDMARKS, KERNEL, BOUNDS)))
+FREQUENCIES = Number(
+    "D",
+    "Frequencies D",
+    "Of each landmark; for bounds, the number of candidates.",
+    *(1, MAX_FREQUENCIES, 50, 1),
+    only_if=("view", (LANDMARKS, BOUNDS)),
+)
+RADIUS = Scale(
+    "rho",
+    "Radius of OKRFF, ρ/N",
+    "How far from the prior the optimized kernel may go.",
+    scales.powers(*scales.RHO),
+    0.01,
+    only_if=("view", (KERNEL,)),
+)
+
+CONTROLS = (
+    Options("view", "View", None, VIEWS, LANDMARKS),
+    "Learning",
+    INVERSE_TEMPERATURE,
+    FREQUENCIES,
+    RADIUS,
+    replace(SIGMA, only_if=("view", (LANDMARKS, KERNEL, BOUNDS))),
+    replace(COST, only_if=("view", (LANDMARKS,))),
+    SEED,
+    Options(
+        "how", "How landmarks are chosen", None, tuple(SELECTIONS), "k-means", True, only_if=("view", (LANDMARKS,))
+    ),
+    Number("landmarks", "Number of landmarks", None, 1, 8, 5, 1, only_if=("view", (LANDMARKS,))),
+)
+
+
+#: What the smaller bound of `CertifiedClassifier` is about.
+ARMS = {"test set": "counting errors on them", "posterior": "the terms of a vote that learns from them too"}
+
+RUN = "Run the code from the repository's root to recompute the numbers; it reads"
+CAPTION = (
+    "The link opens these settings without your table; the first table uploaded there is read as yours is here. It "
+    f"tells positions of columns, not their names. {RUN} your table from the file named at its top."
+)
+CAPTION_OF_SAMPLE = (
+    f"The link opens this sample with these settings. {RUN} the file of the sample, which is saved above."
+)
+
+
+def mapped(values, chosen):
+    """Two coordinates of the rows, their columns, the cache key of both, and a sentence on them."""
+    columns = upload.choose_coordinates(chosen)
+    key = ("coordinates", *chosen.key, columns, values.seed)
+    with layout.show_errors():
+        where = remembered(key, lambda: coordinates(chosen.binary, columns, values.seed))
+    across, upwards = (escaping.code(name) for name in where.train.feature_names)
+    words = (
+        f"Across: {across}; upwards: {upwards}; both scaled to mean 0 and variance 1, the units of σ. Trained on "
+        f"{where.train.n_samples} rows, a random half of yours (at most {recipe.ROWS}), and tested on "
+        f"{where.test.n_samples} others. Points beyond a map are drawn at its edge."
+    )
+    return where, columns, key, words
+
+
+def show_landmarks(values, chosen):
+    """Similarity maps of the prior and of the learned weights, and the decisions of an SVM on both."""
+    where, axes, key, words = mapped(values, chosen)
+    method = SELECTIONS[values.how]
+    key = (*key, method, values.sigma, values.landmarks)
+    # Frequencies are drawn in sequence, so the live view can take the first D of the maximum.
+    with layout.show_errors():
+        largest = remembered(("live problem", *key), lambda: landmark_problem(where, values, MAX_FREQUENCIES, method))
+        problem = remembered(("problem", *key, values.D), lambda: landmark_problem(where, values, values.D, method))
+        path = remembered(("path", *key, values.D, values.C), lambda: landmark_path(where, problem, values))
+    packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, largest, values))
+    live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
+    layout.caption_below(
+        "**Drag [[β]] and [[D]]: does learning lower the test error on your data?**",
+        "Each [[column|row]] is one [[landmark]], marked by a star. Green: similar to it; purple: dissimilar. "
+        "Decisions are those of a linear SVM on the similarities of a [[row|column]], in these two coordinates.",
+    )
+    st.caption(words)
+    layout.figure(
+        paths.landmark_errors_and_kl(values.beta, path),
+        layout.lowest_error(path.betas, path.test_error, path.betas, path.bound),
+        "Results for every [[β]]; dotted: yours. Below, the mean bound on the alignment loss, unless landmarks are "
+        "centroids, and the mean [[KL]] divergence.",
+        key="along_beta",
+        alt="Train and test error on your data, a bound and mean KL divergence against beta",
+    )
+    return lambda: recipe.landmark_numbers(problem, path, values.beta), axes
+
+
+def show_kernel(values, chosen):
+    """The frequencies of the plane that agree with the labels, and the learned kernels."""
+    where, axes, key, words = mapped(values, chosen)
+    key = (*key, values.sigma)
+    with layout.show_errors():
+        made = remembered(("plane", *key), lambda: kernel_plane(where, values))
+    packed = remembered(("live kernel", *key), lambda: live_kernel(where, made, values, RADIUS.values))
+    live.mount("kernel", packed, values, (INVERSE_TEMPERATURE, RADIUS))
+    layout.caption_below(
+        "**The posterior moves to the frequencies whose loss on your labels is low, shown bright.**",
+        "First: the [[prior]] density, the [[alignment loss]] of every [[frequency]], and the [[posterior]] density. "
+        f"Then {recipe.CANDIDATES} candidates weighted by [[PBRFF]] and [[OKRFF]], and the similarity of two rows "
+        "whose difference is δ.",
+    )
+    st.caption(words)
+    return lambda: recipe.kernel_numbers(made.candidates, values.beta, values.rho), axes
+
+
+def show_sweep(values, chosen):
+    """Error against D of features drawn from the prior and from learned distributions."""
+    key = ("sweep", *chosen.key, values.seed)
+    st.markdown(
+        f"All {chosen.dataset.n_features} columns; {recipe.SPLITS} random splits, each method trained on at most "
+        f"{recipe.SWEEP.max_train} rows, its parameters chosen on validation rows. It takes some seconds."
+    )
+    rows = known(key)
+    if rows is None:
+        if not st.button("Run", type="primary", icon=":material/play_arrow:"):
+            return pd.DataFrame, None
+        bar, rows = st.progress(0.0, "Starting"), []
+        queues.release_slot()
+        with layout.show_errors(), queues.sweep_turn(lambda text: bar.progress(0.0, text)):
+            for step in sweep_steps(chosen.binary, values.seed):
+                rows += step.rows
+                bar.progress(min(step.done / step.total, 1.0), step.message)
+        remembered(key, lambda: rows)
+        st.rerun()  # without the button
+    means = error_by_features(rows)
+    layout.figure(
+        sweeps.error_against_features(means, recipe.SWEEP.n_features),
+        "**Compare the curves at small [[D]]: where the labels favour some frequencies, a learned distribution needs "
+        "fewer.**",
+        "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF "
+        "SVM, which has no D."
+        + "".join(f" Note: {note}." for note in sorted({row["note"] for row in rows if row["note"]})),
+        key="sweep",
+        alt="Error of each method on your data against the number of features",
+    )
+    with st.expander("The means as a table", icon=":material/table:"):
+        layout.table(means)
+    return lambda: means, None
+
+
+def show_bounds(values, chosen):
+    """The bounds from a sample, and the loss on held-out rows."""
+    key = ("bounds", *chosen.key, values.D, values.sigma, values.seed)
+    with layout.show_errors():
+        made = remembered(key, lambda: bounds_along_beta(chosen.binary, values))
+    one_of_each = ", one of each group," if chosen.dataset.groups is not None else ""
+    layout.figure(
+        bound_figures.bounds_along_beta(made.curves, values.beta),
+        "**Diamonds: the smallest value of each [[bound]], a guarantee on new rows.**",
+        f"From n = {made.n} of your rows{one_of_each} at [[ε]] = 0.05, in the corrected form. The dashed line "
+        f"estimates the [[true risk]] on the {made.n_fresh} held-out rows. All {chosen.dataset.n_features} columns; "
+        f"the kernel's width is σ √(d/2) = {made.width:.3g}. Dotted: your β. The bounds hold for a β fixed beforehand.",
+        key="curves",
+        alt="Bounds on the alignment loss of your data against beta, for one landmark and for the whole kernel",
+    )
+    return lambda: recipe.bound_numbers(made.curves), None
+
+
+def certificate_key(values, chosen) -> tuple:
+    return "certificate", *chosen.key, values.seed
+
+
+def show_certificate(values, chosen) -> None:
+    """What a classifier of your rows can promise about itself, with the assumption first."""
+    st.subheader("What can a classifier of your data promise?")
+    st.markdown(
+        "**It assumes that your rows are independent draws from one distribution**, and that new rows come from the "
+        "same. Several rows of one person, rows in the order of time, or copies of rows break it: then the number "
+        "below says nothing."
+    )
+    for caution in chosen.cautions:
+        st.warning(escaping.markdown(caution), icon=":material/warning:")
+    certified = remembered(certificate_key(values, chosen), lambda: certificate(chosen.binary, values.seed))
+    layout.figure(
+        certificate_figures.ledger(certified),
+        f"**Certified: this vote errs on at most {layout.percent(certified.risk_bound)} of new rows.** On held-out "
+        f"rows it errs on {layout.percent(certified.test_error)}.",
+        f"A vote on {recipe.CERTIFIED_FREQUENCIES} [[frequencies]] of the [[prior]], from all "
+        f"{chosen.dataset.n_features} columns. Half of its rows choose the kernel's width and the weights; the other "
+        f"{certified.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]), by "
+        f"{ARMS[certified.arm]}. Dashed: what counting errors gives at the whole ε. Not covered, as they look at all "
+        "rows: filled values, the scaling of columns and, for numbers, the median between the two classes. "
+        "*Certificates* explains the terms."
+        + (" Of each group it takes one row at random. " if chosen.dataset.groups is not None else " ")
+        + rows_in_words(certified.n_errors, certified.n_bound, certified.epsilon),
+        key="certificate",
+        alt="Terms of the certificate of a classifier of your data, bars that add up to the certified risk",
+    )
+
+
+def main() -> None:
+    values = mount(CONTROLS, parameters=(TABLE_CHOICES,))
+    layout.title(
+        "Upload a table, choose the column to predict, and see the views of the other pages on your data: "
+        "[[landmarks]], learned kernels, the error of D [[frequencies]], and [[bounds]].",
+    )
+    table = upload.current_table()
+    with st.expander("Your table", icon=":material/upload_file:", expanded=table is None or bool(table.sample)):
+        upload.offer_ways(table)
+        upload.show_limits()
+    upload.show_error()
+    if table is None:
+        hide_in_sidebar([control.key for control in without_headings(CONTROLS)])
+        upload.forget_in_link()
+        st.stop()
+    line = st.empty()
+    line.markdown(upload.reading(table))
+    read = st.expander("The first rows, and how they were read", icon=":material/table:", expanded=not table.sample)
+    asked = upload.ask(table)
+    with read:
+        upload.show_table(table, asked)
+    try:
+        chosen = upload.choose(table, asked)
+    except ValueError as error:
+        st.error(escaping.markdown(str(error)), icon=":material/error:")
+        st.stop()
+    line.markdown(upload.reading(table, chosen.left_out))
+    with read:
+        upload.show_preparation(chosen)
+    st.header(f"Results: {values.view}")
+    upload.show_problem(chosen)
+    show = {LANDMARKS: show_landmarks, KERNEL: show_kernel, SWEEP_VIEW: show_sweep, BOUNDS: show_bounds}
+    numbers, axes = show[values.view](values, chosen)
+    deferred.show("certificate", lambda: show_certificate(values, chosen))
+    shown = known(certificate_key(values, chosen))
+
+    def certify():  # runs on a click, without the session
+        return shown or certificate(chosen.binary, values.seed)
+
+    sharing.offer(
+        "your_data",
+        CONTROLS,
+        values,
+        lambda: recipe.with_certificate(numbers(), values.view, certify),
+        chosen.settings | {"axes": axes, "selection": SELECTIONS[values.how]},
+        upload.keep_in_link(table, chosen, axes),
+        CAPTION_OF_SAMPLE if table.sample else CAPTION,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Figures of kernels as averages of cosines: spectra, kernels, and errors of random features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rff_engine._typing import ArrayLike
+from rff_engine.plots.panels import add_dots, add_map, finish_panels, square_panels
+from rff_engine.plots.sheet import Sheet
+from rff_engine.plots.style import (
+    FEATURE_MAP_COLOURS,
+    LANDMARK_COLOURS,
+    SEQUENTIAL_SCALE,
+    SIMILARITY_SCALE,
+    add_curve,
+    finish,
+    fixed_margin,
+)
+
+if TYPE_CHECKING:
+    from rff_engine.studies.toy.kernel import KernelLine, KernelPlane
+
+#: The exact kernel, and its two estimates.
+LINE_COLOURS = {"kernel": "#8C8C8C", **FEATURE_MAP_COLOURS}
+_EXACT, _COS_SIN, _PHASE = LINE_COLOURS.values()
+LINE_DASHES = {"kernel": "solid", "cos_sin": "solid", "random_phase": "dash"}
+#: Colours of single cosines, which differ from those of the estimates.
+WAVE_COLOURS = tuple(LANDMARK_COLOURS[i] for i in (0, 1, 2, 7))
+#: Single frequencies are shown as ticks up to here, as a histogram above.
+_MOST_TICKS = 100
+_ERROR_TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
+#: Differences are shown on a finer scale than kernels.
+_DIFFERENCE_LIMIT = 0.5
+
+
+def spectrum_and_kernel(line: KernelLine, *, height: int = 430) -> go.Figure:
+    """The spectral density with the sampled frequencies, and the kernel with the mean of their cosines."""
+    fig = Sheet(columns=2, widths=(0.42, 0.58))
+    half, top = line.frequencies[-1], _add_spectrum(fig, line)
+    _add_kernel(fig, line)
+    fig.update_xaxes(title="frequency ω (radians per unit of x)", range=[-half, half], col=1)
+    fig.update_yaxes(title="density", range=[-0.1 * top, 1.05 * top], col=1)
+    fig.update_xaxes(title="difference δ = x − x′", range=[line.delta[0], line.delta[-1]], col=2)
+    fig.update_yaxes(title="kernel", range=[-1.1, 1.3], tickvals=[-1, -0.5, 0, 0.5, 1], col=2)
+    fig.update_xaxes(zeroline=False)
+    fig.update_yaxes(zeroline=False)
+    return finish(fig, height, margin=fixed_margin(top=84))
+
+
+def _add_spectrum(fig, line) -> float:
+    """Add density and frequencies; returns the height of the highest mark."""
+    omega, half = line.omega, line.frequencies[-1]
+    top = float(line.density.max())
+    if len(omega) > _MOST_TICKS:
+        top = max(top, _add_histogram(fig, omega, half))
+    else:
+        others = omega[~np.isin(omega, line.wave_omega) & (np.abs(omega) <= half)]
+        _add_ticks(fig, others, _COS_SIN, -0.05 * top, "the D frequencies")
+    x = line.frequencies.astype(np.float32)
+    y = line.density.astype(np.float32)
+    look = {"color": _EXACT, "width": 3}
+    add_curve(fig, x, y, "spectral density p(ω)", look, "p(%{x:.2f}) = %{y:.3g}", extra="", row=1, col=1)
+    for omega_w, colour in zip(line.wave_omega, WAVE_COLOURS, strict=False):
+        _add_ticks(fig, [omega_w], colour, -0.05 * top, None, size=18)
+    return top
+
+
+def _add_histogram(fig, omega, half) -> float:
+    edges = np.linspace(-half, half, 61)
+    # Divided by the number of all frequencies, also those outside the range, to compare with the density.
+    heights = np.histogram(omega, edges)[0] / (len(omega) * np.diff(edges))
+    fig.add_bar(
+        x=((edges[:-1] + edges[1:]) / 2).astype(np.float32),
+        y=heights.astype(np.float32),
+        marker={"color": _COS_SIN, "line": {"width": 0}},
+        opacity=0.45,
+        name="the D frequencies, histogram",
+        hovertemplate="ω about %{x:.2f}: %{y:.3g}<extra></extra>",
+        row=1,
+        col=1,
+    )
+    fig.update_layout(bargap=0)
+    return float(heights.max())
+
+
+def _add_ticks(fig, omega, colour, height, name, size=12) -> None:
+    fig.add_scatter(
+        x=np.asarray(omega, dtype=np.float32),
+        y=np.full(len(omega), height, dtype=np.float32),
+        mode="markers",
+        marker={"symbol": "line-ns", "size": size, "line": {"color": colour, "width": 1.3 if size < 15 else 2.5}},
+        name=name or "",
+        showlegend=name is not None,
+        hovertemplate="ω = %{x:.2f}<extra></extra>",
+        row=1,
+        col=1,
+    )
+
+
+def _add_kernel(fig, line) -> None:
+    delta = line.delta.astype(np.float32)
+    for wave, omega, colour in zip(line.waves, line.wave_omega, WAVE_COLOURS, strict=False):
+        fig.add_scatter(
+            x=delta,
+            y=wave.astype(np.float32),
+            mode="lines",
+            line={"color": colour, "width": 1},
+            opacity=0.55,
+            showlegend=False,
+            hovertemplate=f"cos({omega:.2f} δ)<extra></extra>",
+            row=1,
+            col=2,
+        )
+    for values, colour, width, dash, name in (
+        (line.exact, _EXACT, 5, "solid", "kernel k(δ)"),
+        (line.random_phase, _PHASE, 1.8, "dash", "random phase, at x′ = 0"),
+        (line.cos_sin, _COS_SIN, 2.2, "solid", "cos/sin: mean of D cosines"),
+    ):
+        look = {"color": colour, "width": width, "dash": dash}
+        add_curve(fig, delta, values.astype(np.float32), name, look, "δ = %{x:.2f}: %{y:.3f}", extra="", row=1, col=2)
+
+
+def approximation_error(
+    n_features: ArrayLike, measured: Mapping[str, ArrayLike], expected: Mapping[str, ArrayLike], current: int
+) -> go.Figure:
+    """Error of the approximated kernel against the number of features, on logarithmic axes.
+
+    The errors (P,) have the keys "cos_sin" and "random_phase"; `current` is the position of the number to mark.
+    """
+    n_features = np.asarray(n_features)
+    fig = Sheet()
+    fig.add_vline(x=float(n_features[current]), line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
+    for key, name, colour, symbol in (
+        ("random_phase", "random phase", _PHASE, "square"),
+        ("cos_sin", "cos/sin", _COS_SIN, "circle"),
+    ):
+        hover = "%{x} features: error %{y:.3g}<extra>" + name + "</extra>"
+        line = {"color": colour, "width": 1.5, "dash": "dash"}
+        add_curve(fig, n_features, expected[key].astype(np.float32), f"{name}, expected ∝ 1/√features", line)
+        fig.add_scatter(
+            x=n_features,
+            y=measured[key].astype(np.float32),
+            mode="markers",
+            marker={"color": colour, "size": 6, "symbol": symbol},
+            name=f"{name}, measured",
+            hovertemplate=hover,
+        )
+        fig.add_scatter(
+            x=n_features[[current]],
+            y=measured[key][[current]].astype(np.float32),
+            mode="markers",
+            marker={"color": colour, "size": 16, "symbol": f"{symbol}-open", "line": {"width": 2.5}},
+            showlegend=False,
+            hovertemplate=hover,
+        )
+    fig.update_xaxes(type="log", title="number of features, 2D", dtick=1)
+    fig.update_yaxes(type="log", title="error of the kernel matrix (RMS)", tickvals=_ERROR_TICKS)
+    return finish(fig, 380, margin=fixed_margin(top=62))
+
+
+def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_extent: float, extent: float) -> go.Figure:
+    """Sampled frequencies (D, 2) over the spectral density, and the kernel, over the plane."""
+    fig = square_panels([""] * 2, [frequency_extent, extent], ["ω", "δ"])
+    look = {"title": "<b>density</b>, share of its maximum", "scale": SEQUENTIAL_SCALE, "limits": (0, 1)}
+    add_map(fig, 1, plane.density / plane.density.max(), frequency_extent, "density / its maximum", **look)
+    many = len(omega) > _MOST_TICKS
+    inside = np.asarray(omega)[np.abs(omega).max(axis=1) <= frequency_extent]
+    edge = {"width": 0 if many else 0.5, "color": "white"}
+    add_dots(fig, 1, inside, {"size": 3 if many else 6, "color": _COS_SIN, "line": edge}, "ω = (%{x:.2f}, %{y:.2f})")
+    look = {"title": "<b>kernel</b> k(δ)", "scale": SIMILARITY_SCALE, "limits": (-1, 1)}
+    add_map(fig, 2, plane.exact, extent, "kernel", **look)
+    return finish_panels(fig, 350, top=78)
+
+
+def approximation_and_difference(plane: KernelPlane, extent: float) -> go.Figure:
+    """The mean of D cosines over the plane, and its difference from the kernel."""
+    fig = square_panels([""] * 2, [extent] * 2, ["δ"] * 2)
+    look = {"title": "<b>mean of D cosines</b>", "scale": SIMILARITY_SCALE, "limits": (-1, 1)}
+    add_map(fig, 1, plane.approximate, extent, "approximation", **look)
+    limits = -_DIFFERENCE_LIMIT, _DIFFERENCE_LIMIT
+    look = {"title": "<b>mean minus kernel</b>", "scale": "PuOr", "limits": limits}
+    add_map(fig, 2, plane.approximate - plane.exact, extent, "difference", **look)
+    return finish_panels(fig, 350, top=78)

@@ -1,0 +1,204 @@
+"""A kernel is a prior: its spectral density weighs cosines, and random features draw from it."""
+
+import streamlit as st
+
+from pages.kernel import figures, lift_figures, recipe
+from pages.kernel.results import (
+    APPROXIMATION_DRAWS,
+    APPROXIMATION_POINTS,
+    CIRCLE_FRESH,
+    DELTA_RANGE,
+    FREQUENCY_COUNTS,
+    FREQUENCY_RANGE,
+    WIDTHS,
+    KernelSettings,
+    kernel_draw,
+    kernel_errors,
+    kernel_functions,
+    kernel_line,
+    kernel_plane,
+    kernel_settings,
+    lifted_circles,
+    live_prior,
+)
+from pages.shared import deferred, layout, lessons, live, sharing
+from pages.shared.controls.moved import MOVED, Moved
+from pages.shared.controls.toy import KERNEL, NU, SEED
+from pages.shared.controls.widgets import Scale, mount
+
+WIDTH = Scale(
+    "width",
+    "Width",
+    "σ of the Gaussian, the length scale of the Matérn kernel, 1/γ of the others.",
+    WIDTHS,
+    0.501,
+)
+FREQUENCIES = Scale("D", "Frequencies D", "A larger D adds frequencies to those already drawn.", FREQUENCY_COUNTS, 50)
+CONTROLS = ("Kernel", KERNEL, WIDTH, NU, "Random features", FREQUENCIES, SEED)
+
+PREFERS = "**What does a prior prefer? Drag a frequency to the right: all five functions take up its faster wave.**"
+LINES = (
+    "The kernel is the average of all cosines, the orange estimate the average of D. Thin lines are single cosines, in "
+    "the colours of the long ticks. The random-phase estimate, from as many features, is shown at x′ = 0: it depends "
+    "on x and x′, not only on their difference, and it is not 1 at δ = 0."
+)
+
+
+def show_line(values, settings: KernelSettings, moved: Moved | None) -> None:
+    """The spectral density, the kernel on the line, and functions of the prior; in a lesson nothing may be moved."""
+    packed = live_prior(settings.name, settings.nu, settings.seed)
+    code = None if moved is None else st.query_params.get(MOVED.key, "")
+    live.mount("prior", packed | {"moved": code}, values, (WIDTH, FREQUENCIES), MOVED.take)
+    layout.caption_below(
+        PREFERS,
+        "[[Left|First]]: the D [[frequencies]] (ticks; bars above 100) under the density they are drawn from; up "
+        "to 100 can be dragged, by keyboard too, and a ring is left where one was drawn. A wide kernel draws slow "
+        "functions, a narrow one fast functions. "
+        "[[Middle|Then]]: as D grows, the average of D cosines becomes the kernel. [[Right|Last]]: the same "
+        "frequencies make functions. Each is a sum of the D cosines and sines with random normal weights, so that "
+        f"its covariance is the orange line: a draw of a Gaussian process. {LINES}",
+    )
+    layout.equation(
+        "Bochner's theorem",
+        r"k(x - x') = \int p(\omega)\, e^{\,i\,\omega\cdot(x-x')}\, d\omega "
+        r"= \mathbb{E}_{\omega\sim p} \cos\big(\omega\cdot(x - x')\big)",
+        "A continuous shift-invariant kernel with $k(0)=1$ is the Fourier transform of a probability density $p$; here "
+        "$p$ is symmetric, so only cosines are left (Letarte, Morvant and Germain, 2019, Equations 2 and 3). A wide "
+        "kernel favours slow cosines, a narrow one fast cosines; a kernel with a kink at 0 needs heavy tails.",
+    )
+
+
+def show_plane(values, plane, omega) -> None:
+    """The same in the plane."""
+    left, right = st.columns(2)
+    with left:
+        layout.figure(
+            figures.frequencies_and_kernel(plane, omega, FREQUENCY_RANGE, DELTA_RANGE),
+            "**In the plane each dot is a [[frequency]] drawn from the density: a wave of its own direction.**",
+            "The longer a frequency, the faster its wave; the kernel is the average of all of them. "
+            f"{plane.outside} of {values.D} lie beyond the axes.",
+            key="plane",
+            alt="Sampled frequencies over the spectral density in the plane, and the kernel",
+        )
+    with right:
+        layout.figure(
+            figures.approximation_and_difference(plane, DELTA_RANGE),
+            "**Raise D: the mean of the waves, stripes at first, converges to the kernel.**",
+            "The colours of the difference have a finer scale, which does not change with D.",
+            key="approximation",
+            alt="The mean of D cosines in the plane, and its difference from the kernel",
+        )
+
+
+def show_errors(values, n_features: list[int], measured: dict, expected: dict) -> None:
+    """The error of both feature maps against the number of features."""
+    at = FREQUENCY_COUNTS.index(values.D)
+    layout.figure(
+        figures.approximation_error(n_features, measured, expected, at),
+        f"**Four times as many features halve the error of both maps.** At D = {values.D} it is "
+        f"{measured['cos_sin'][at]:.3f} for cos/sin and {measured['random_phase'][at]:.3f} for random phases.",
+        f"Markers: root mean square error over all pairs of {APPROXIMATION_POINTS} points in the plane and "
+        f"{APPROXIMATION_DRAWS} draws; the large ones are at the current D. Dashed: what the variance formulas of "
+        "Sutherland and Schneider (2015) predict. For the Gaussian kernel cos/sin is the better map at every distance.",
+        key="errors",
+        alt="Approximation error against the number of features for both feature maps, on logarithmic axes",
+    )
+    layout.equation(
+        "two feature maps",
+        r"\varphi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot x, \dots, \cos\omega_D\!\cdot x,\; "
+        r"\sin\omega_1\!\cdot x, \dots, \sin\omega_D\!\cdot x\big)"
+        r"\qquad\text{or}\qquad"
+        r"\varphi(x) = \sqrt{\tfrac{2}{D}}\,\big(\cos(\omega_1\!\cdot x + b_1), \dots, \cos(\omega_D\!\cdot x + "
+        r"b_D)\big)",
+        "Frequencies $\\omega_j$ come from $p$, phases $b_j$ are uniform on $[0, 2\\pi)$. For both, "
+        "$\\varphi(x)\\cdot\\varphi(x')$ has mean $k(x-x')$ (Rahimi and Recht, 2007). The cos/sin map has $2D$ "
+        "features and gives exactly the mean of $D$ cosines of the difference; the random-phase map has one feature "
+        "per frequency, so it gets $2D$ frequencies here.",
+    )
+
+
+def show_lift(lift) -> None:
+    """Nested circles, lifted by three cosines and separated by a plane; losses and risks of the classifiers."""
+    st.header("What are features good for?")
+    left, right = st.columns(2)
+    with left:
+        layout.figure(
+            lift_figures.lifted_points(lift),
+            "**No line separates two nested circles; lifted by three cosines, a plane separates nearly all.**",
+            "Turn it by hand; it first shows the plane almost from its edge. A linear method on features is nonlinear "
+            "in x.",
+            key="lift",
+            alt="Two nested circles mapped to three dimensions by three cosines, with a plane between the classes",
+        )
+    with right:
+        layout.figure(
+            lift_figures.losses_against_margin(lift),
+            "**The 0-1 loss counts errors and is hard to minimise; the others are convex and lie above it.**",
+            "Losses of a decision value f(x) against the margin, positive where its sign is right. Ticks: the margins "
+            "of the circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis "
+            "are at its ends.",
+            key="losses",
+            alt="The 0-1, hinge, squared hinge and logistic losses against the margin, with the margins of points",
+        )
+    st.markdown(risk_table(lift))
+    layout.equation(
+        "risk and empirical risk",
+        r"\mathfrak R_{\mathrm{emp}}(f) = \frac1n\sum_{i=1}^n L\big(f(x_i), y_i\big), \qquad "
+        r"\mathfrak R(f) = \mathbb{E}_{(x,y)}\,L\big(f(x), y\big)",
+        "The empirical risk is the mean loss over the sample, the risk its expectation, here estimated on "
+        f"{CIRCLE_FRESH} fresh points. For one fixed $f$ the first tends to the second as $n$ grows; for an $f$ "
+        "chosen on the sample it is usually too small, which is why bounds are needed. The excess risk is "
+        r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$. The map: "
+        r"$\varphi(x) = \sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
+        r"\cos(0.98x_1-0.98x_2+6.05)\big)$.",
+    )
+
+
+def risk_table(lift) -> str:
+    """Empirical risks and risks of both classifiers, as a table in Markdown."""
+    rows = []
+    for loss, name in lift_figures.LOSS_NAMES.items():
+        risks = [f"{risk:.3f}" for key in ("flat", "lifted") for risk in lift.risks[key][loss]]
+        rows.append(f"| {' | '.join([name, *risks])} |")
+    head = "| loss | a line: empirical risk | a line: risk | the plane: empirical risk | the plane: risk |"
+    return "\n".join([head, "|---|---|---|---|---|", *rows])
+
+
+def main() -> None:
+    tour = lessons.Tour("kernel", CONTROLS)
+    values = mount(CONTROLS, tour, parameters=(MOVED,))
+    moved = () if tour.runs else values.moved
+    layout.title(
+        "A shift-invariant kernel is an average of cosines. The **[[spectral density]]** says how much weight each "
+        "[[frequency]] has: it is a [[prior]]. Random features draw **[[D]]** frequencies from it and average their "
+        "cosines. Change the **width** and see the density and the kernel move in opposite directions.",
+    )
+    tour.show()
+    with layout.show_errors():
+        settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
+        omega = kernel_draw(settings, 2)[0][: values.D]
+    n_features = [2 * D for D in FREQUENCY_COUNTS]
+
+    show_line(values, settings, None if tour.runs else moved)
+    deferred.show("plane", lambda: show_plane(values, kernel_plane(settings, values.D), omega))
+    deferred.show("errors", lambda: show_errors(values, n_features, *kernel_errors(settings)))
+    deferred.show("lift", lambda: show_lift(lifted_circles(values.seed)))
+    sharing.offer(
+        "kernel",
+        CONTROLS,
+        values,
+        lambda: recipe.numbers(
+            kernel_line(settings, values.D, moved),
+            kernel_functions(settings, values.D, moved),
+            omega,
+            n_features,
+            *kernel_errors(settings),
+            lifted_circles(values.seed),
+        ),
+        {"moved": moved},
+        {MOVED.key: st.query_params[MOVED.key]} if moved else {},
+    )
+
+
+if __name__ == "__main__":
+    main()

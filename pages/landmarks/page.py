@@ -1,0 +1,278 @@
+"""Landmarks: the prior similarity to a few points, and the one learned for each (Figures 1 and 4)."""
+
+import re
+
+import streamlit as st
+
+from pages.landmarks import recipe
+from pages.landmarks.results import (
+    MAX_FREQUENCIES,
+    MAX_LANDMARKS,
+    PLACES,
+    TOO_MANY,
+    LandmarkSettings,
+    drawn_landmarks,
+    landmark_path,
+    landmark_problem,
+    landmark_view,
+    landmarks_of_methods,
+    live_one_landmark,
+    one_landmark,
+    shown_landmarks,
+)
+from pages.shared import deferred, escaping, layout, lessons, live, sharing
+from pages.shared.controls import own_points, presets
+from pages.shared.controls.own_points import POINTS
+from pages.shared.controls.toy import (
+    BETA,
+    COST,
+    DATA_OR_OWN,
+    NOISE_OR_COPIES,
+    NUMBER_SAMPLED,
+    SEED,
+    SIGMA_LIVE,
+    toy_data,
+)
+from pages.shared.controls.toy_data import map_extent, toy_sample
+from pages.shared.controls.widgets import Number, Options, mount
+from pages.shared.figures import paths
+from pages.shared.live import own_points as canvas
+from rff_engine.plots import landmarks as figures
+
+FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, MAX_FREQUENCIES, 20, 1)
+
+CONTROLS = (
+    "Learning",
+    BETA,
+    FREQUENCIES,
+    SIGMA_LIVE,
+    "Landmarks",
+    Options(
+        "how",
+        "How they are chosen",
+        "Click on points of the data figure to choose them yourself.",
+        ("random", "k-means", "clicked"),
+        "random",
+        True,
+    ),
+    Number("landmarks", "Number of landmarks", None, 1, MAX_LANDMARKS, 5, 1, only_if=("how", ("random", "k-means"))),
+    "Data",
+    DATA_OR_OWN,
+    NOISE_OR_COPIES,
+    NUMBER_SAMPLED,
+    SEED,
+    COST,
+)
+
+PICKS, STAR = "picks", "star"
+
+EQUATION = (
+    "pseudo-posterior and similarity",
+    r"Q^l_m = \frac{1}{Z_l}\, e^{-\beta\sqrt{n}\,\widehat L^l_S(h^l_m)}, \qquad "
+    r"\widehat k_{Q^l}(x_l - x) = \sum_{m=1}^{D} Q^l_m \cos\big(\omega^l_m\cdot(x_l - x)\big)",
+    "Each landmark $l$ draws its own $D$ frequencies from the Gaussian prior and weighs them by their alignment "
+    "loss: how far $\\cos(\\omega\\cdot(x_l-x))$ is from $+1$ on points of the landmark's class and from $-1$ on "
+    "the others (Letarte, Morvant and Germain, 2019, Equations 12 and 13).",
+)
+
+EXPLANATION = (
+    "A **landmark** is a point that all others are compared with: five landmarks give every point five similarities, "
+    "and a linear SVM learns from these. The **prior [[row|column]]** shows the similarity of the Gaussian kernel, the "
+    "same bump everywhere. The **learned [[row|column]]** weighs a few random cosines by how well they agree with the "
+    "labels around the landmark; **β** sets how strongly the labels count.\n\n"
+    "Decisions are those of a linear SVM on the similarities of a [[row|column]], with errors on the training points "
+    "and on {fresh_points}. Hover over a weight to see its cosine on the map, over a point to find it on "
+    "every map; click a point to make it a landmark, a star to remove it."
+)
+
+BOUND = {
+    False: "Between them, the PAC-Bayes-kl bound on the alignment loss, mean over the landmarks: with probability 95 % "
+    "it holds for every β at once, so that β may be chosen by it. It sees neither the SVM nor the fresh points.",
+    True: "No bound holds for centroids, which depend on all points; choose random landmarks to see one.",
+}
+
+SEEN_AT_PLACES = (
+    "**Drag the star to where the map is bright: there one landmark alone separates the classes best, often where no "
+    "point lies.**"
+)
+DETAILS_OF_PLACES = (
+    "A single landmark decides by a threshold on its learned similarity; bright: a low {test_error}. It has the class "
+    "of the nearest point and the frequencies of the first landmark. White marks: landmarks, as many as above, at "
+    "random, by k-means, and by boosting, which moves each to where the ones before it fail. The lowest error is of "
+    "the place that is best on the fresh points themselves, so it is a little too low."
+)
+
+
+def rows_named(text: str, n: int) -> tuple[int, ...]:
+    """Rows below n that a text such as 3-17-40 names, as many as there may be landmarks."""
+    parts = [part for part in text.split("-") if part.isascii() and part.isdigit() and len(part) < 7]
+    return tuple(dict.fromkeys(row for row in map(int, parts) if row < n))[:MAX_LANDMARKS]
+
+
+def clicked_points(n: int) -> tuple[int, ...]:
+    """Rows of the training points that the URL names as landmarks; invalid ones are dropped with a note."""
+    raw = st.query_params.get(PICKS, "")
+    rows = rows_named(raw, n)
+    if len(rows) < len([part for part in raw.split("-") if part]):
+        st.warning(
+            f"The link names the points {escaping.value_as_code(raw)}; kept are at most {MAX_LANDMARKS} different ones "
+            f"below n = {n}.",
+            icon=":material/link_off:",
+        )
+        st.query_params[PICKS] = "-".join(map(str, rows))
+    return rows
+
+
+def chosen_settings(values) -> LandmarkSettings:
+    """The settings of the controls and the clicks."""
+    picks = clicked_points(toy_data(values).n) if values.how == "clicked" else ()
+    if values.how == "clicked" and not picks:
+        st.info("No point is chosen yet: click one in the data figure below. Until then, landmarks are random.")
+    return settings_of(values, picks)
+
+
+def settings_of(values, picks: tuple[int, ...]) -> LandmarkSettings:
+    """The settings of controls, with these rows as landmarks where they are clicked."""
+    data = toy_data(values)
+    method = {"random": "random", "k-means": "kmeans", "clicked": picks or "random"}[values.how]
+    count = min(values.landmarks, data.n)
+    if data.points and method == "random":
+        method = own_points.random_rows(toy_sample(data).y, count, values.seed)
+    return LandmarkSettings(data, values.sigma, values.D, count, method)
+
+
+def follow_points(before: str, after: str) -> None:
+    """Keep the clicked landmarks when the reader's points change."""
+    if PICKS in st.query_params:
+        rows = rows_named(st.query_params[PICKS], own_points.MAX_POINTS)
+        st.query_params[PICKS] = "-".join(map(str, own_points.moved_rows(rows, before, after)))
+
+
+def pick(rows: object) -> None:
+    """Make these training points the landmarks, as many as there may be; what is no list of rows is ignored."""
+    if not (isinstance(rows, list) and all(isinstance(row, int) and row in range(10**6) for row in rows)):
+        return
+    if len(rows) > MAX_LANDMARKS:
+        st.toast(TOO_MANY)
+    st.query_params[PICKS] = "-".join(str(int(row)) for row in rows[:MAX_LANDMARKS])
+    st.session_state["how"] = "clicked"
+
+
+def show_live(values, settings: LandmarkSettings) -> None:
+    """The live view; its own sliders replace those of the sidebar."""
+    # Frequencies are drawn in sequence: a smaller D uses the first of them, another width divides them.
+    packed = drawn_landmarks(settings.data) | shown_landmarks(settings) | {"C": values.C}
+    sliders = (BETA, FREQUENCIES, SIGMA_LIVE)
+    if settings.data.points or settings.selection == "kmeans":
+        packed |= {"noise": values.noise}  # k-means, and copies of the reader's points, are computed for a noise
+    else:
+        sliders += (NOISE_OR_COPIES,)
+    live.mount("landmarks", packed, values, sliders, on_clicked=pick)
+    layout.caption_below(
+        "**Labels turn each similarity towards the landmark's own class.** Each [[column|row]] is one landmark, marked "
+        "by a star. Green: similar to it; purple: dissimilar; <<white|dark grey>>: neither. Click a map to enlarge "
+        "it and to add up its cosines one by one."
+    )
+
+
+def show_path(values, settings: LandmarkSettings) -> None:
+    """Errors and KL divergence for every β, with a line at the current one."""
+    path = landmark_path(settings, values.C)
+    layout.figure(
+        paths.landmark_errors_and_kl(values.beta, path, settings.data.test_error),
+        layout.lowest_error(path.betas, path.test_error, path.betas, path.bound),
+        "Can a bound choose β? Results for every β; dotted: yours. Above, the errors of the SVM on the learned "
+        "similarities; below, how far the weights have moved from the prior, at most ln D. "
+        f"{BOUND[path.bound is None]}",
+        key="along_beta",
+        alt="Train and test error, a bound and mean KL divergence against beta, with a line at the current beta",
+    )
+
+
+def chosen_place(settings: LandmarkSettings) -> tuple[float, float]:
+    """Where the single landmark is: at the place in the URL, else at the first landmark."""
+    raw = st.query_params.get(STAR)
+    extent = map_extent(settings.data)
+    if raw is not None:
+        match [float(part) for part in raw.split(",") if re.fullmatch(r"-?\d{1,3}(\.\d{1,6})?", part)]:
+            case [x, y] if max(abs(x), abs(y)) <= extent:
+                return x, y
+        st.warning(
+            f"The link puts the star at {escaping.value_as_code(raw[:40])}; allowed are two numbers between "
+            f"-{extent:g} and {extent:g}, such as 0.5,-0.25, so it is at the first landmark.",
+            icon=":material/link_off:",
+        )
+        del st.query_params[STAR]
+    x, y = landmark_problem(settings).landmarks[0]
+    return round(float(x), 2), round(float(y), 2)
+
+
+def place_star(place: object) -> None:
+    """Keep the place of the single landmark in the URL; what is no place is ignored."""
+    match place:
+        case [int() | float() as x, int() | float() as y] if max(abs(x), abs(y)) < 100:
+            st.query_params[STAR] = f"{x:.2f},{y:.2f}"
+
+
+def show_one_landmark(values, settings: LandmarkSettings, place: tuple[float, float]) -> None:
+    """The error of one landmark by its place."""
+    st.header("Where is a landmark worth most?")
+    if not live.asks:
+        errors = one_landmark(settings, values.beta, PLACES).test_error.reshape(PLACES, PLACES)
+        layout.figure(
+            figures.errors_by_place(errors, map_extent(settings.data), landmarks_of_methods(settings), place),
+            SEEN_AT_PLACES,
+            DETAILS_OF_PLACES.replace("{test_error}", settings.data.test_error),
+            key="worth",
+            alt="Error of a single landmark at every place of the plane, with random, k-means and boosted landmarks",
+        )
+    else:
+        live.mount("worth", live_one_landmark(settings) | {"star": place}, values, (BETA,), place_star)
+        layout.caption_below(SEEN_AT_PLACES, DETAILS_OF_PLACES.replace("{test_error}", settings.data.test_error))
+
+
+def link_parameters(values, settings: LandmarkSettings) -> dict[str, str]:
+    """What a link needs besides the controls: the clicked landmarks, and the reader's points."""
+    picks = settings.selection if values.how == "clicked" and isinstance(settings.selection, tuple) else ()
+    link = {PICKS: "-".join(map(str, picks)), POINTS.key: values.points}
+    link[STAR] = st.query_params.get(STAR, "")
+    return {name: text for name, text in link.items() if text}
+
+
+def main() -> None:
+    tour = lessons.Tour("landmarks", CONTROLS)
+    values = mount(CONTROLS, tour, names=(PICKS, STAR), parameters=(POINTS,))
+    layout.title(
+        "Drag **[[β]]**, or press play: how strongly the labels count in what each **[[landmark]]** takes for similar.",
+    )
+    with st.container(horizontal=True, key="beginnings"):
+        presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS, POINTS.key))
+        tour.show_row()
+    tour.show_card()
+    with layout.show_errors():
+        settings = chosen_settings(values)
+        place = chosen_place(settings)
+        with canvas.beside(values.points, follow_points):
+            show_live(values, settings)
+    layout.explain(EXPLANATION.replace("{fresh_points}", settings.data.fresh_points))
+    deferred.show("path", lambda: show_path(values, settings))
+    deferred.show("worth", lambda: show_one_landmark(values, settings, place))
+    layout.equation(*EQUATION)
+    sharing.offer(
+        "landmarks",
+        CONTROLS,
+        values,
+        lambda: recipe.numbers(
+            landmark_problem(settings),
+            landmark_view(settings, values.beta, values.C),
+            landmark_path(settings, values.C),
+            place,
+            one_landmark(settings, values.beta, (place,)),
+        ),
+        {"selection": settings.selection, "place": place, "n": settings.data.n, **own_points.of_program(values.points)},
+        link_parameters(values, settings),
+    )
+
+
+if __name__ == "__main__":
+    main()

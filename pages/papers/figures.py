@@ -1,0 +1,311 @@
+"""Figures that compare printed numbers with reruns: tables, and the curves of Figures 2, 3, 5 and 6."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rff_engine.plots.sheet import Sheet
+from rff_engine.plots.style import METHOD_COLOURS, METHOD_NAMES, add_band, add_curve, add_note, finish
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Colours by where a printed number lies relative to reruns.
+AGREEMENT_COLOURS = {
+    "not in the paper": "rgba(140, 140, 140, 0)",
+    "not known yet": "#8C8C8C",
+    "inside the spread of draws": "#0072B2",
+    "inside the spread of splits": "#009E73",
+    "paper lower": "#E69F00",
+    "paper higher": "#CC79A7",
+}
+_ROW_PIXELS = 92
+_SOME_ROWS = re.compile(r"from (\d+) of \d+ training rows")
+"""In a note: the number of rows that C and gamma were chosen on"""
+
+
+def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool = False) -> go.Figure:
+    """Table 1: in each cell the printed error, that of the rerun, and mean and spread over random splits.
+
+    The table is that of `letarte.table_1`; `columns` has titles by columns, in order. With `ties`, cells show the
+    errors of settings that tie on validation data.
+    """
+    names = list(dict.fromkeys(table["dataset"]))
+    cells = table.set_index(["dataset", "column"])
+    grid = [[cells.loc[name, column] for column in columns] for name in names]
+    return _table(
+        names,
+        list(columns.values()),
+        kinds=[[row["agreement"] for row in line] for line in grid],
+        texts=[[_cell(row, ties) for row in line] for line in grid],
+        hover=[
+            [_hover(name, title, row) for title, row in zip(columns.values(), line, strict=True)]
+            for name, line in zip(names, grid, strict=True)
+        ],
+        pixels=_ROW_PIXELS + (18 if ties else 0),
+    )
+
+
+def methods_beside_paper(
+    table: pd.DataFrame, datasets: Sequence[str], methods: Sequence[str], units: dict[str, str]
+) -> go.Figure:
+    """Tables 2 and 3 of Li et al. (2019): printed error and mean of the reruns, by method and data set.
+
+    The table is that of `li.table`, of one D. Errors on a data set have the unit "relative", "rmse" or "percent". A
+    star marks the least mean on each data set among the methods of the paper.
+    """
+    cells = table.set_index(["dataset", "method"])
+    known = {key: cells.loc[key] for key in cells.index}
+    of_paper = table[table["method"].isin(table.loc[table["paper"].notna(), "method"])]
+    least = of_paper.dropna(subset="mean").sort_values("mean", kind="stable").groupby("dataset").first()
+    best = least["method"].to_dict()
+    kinds, texts, hover = [], [], []
+    for method in methods:
+        line = [known.get((name, method)) for name in datasets]
+        kinds.append(["not in the paper" if row is None else row["agreement"] for row in line])
+        texts.append(
+            [_method_cell(row, units[name], best.get(name) == method) for name, row in zip(datasets, line, strict=True)]
+        )
+        hover.append(
+            [
+                _method_hover(f"{name}, {METHOD_NAMES[method]}", row, units[name])
+                for name, row in zip(datasets, line, strict=True)
+            ]
+        )
+    titles = [f"{name}, {_UNIT_TITLES[units[name]]}" for name in datasets]
+    return _table([METHOD_NAMES[method] for method in methods], titles, kinds, texts, hover, pixels=64)
+
+
+_UNIT_TITLES = {"relative": "error", "rmse": "RMSE", "percent": "%"}
+_PRINTED = {"relative": "{:.2f}", "rmse": "{:.3f}", "percent": "{:.2f}"}
+_MEASURED = {"relative": "{:.3f}", "rmse": "{:.3f}", "percent": "{:.2f}"}
+
+
+def _shown(value: float, unit: str, forms: dict[str, str]) -> str:
+    if unit == "percent" and forms is _PRINTED and value < 0.01:  # for MNIST, three decimals are printed
+        return f"{100 * value:.3f}"
+    return forms[unit].format(100 * value if unit == "percent" else value) if np.isfinite(value) else "–"
+
+
+def _method_cell(row, unit: str, best: bool) -> str:
+    if row is None:
+        return "paper –<br>ours –"
+    lines = [
+        f"paper <b>{_shown(row['paper'], unit, _PRINTED)}</b>",
+        f"ours <b>{_shown(row['mean'], unit, _MEASURED)}</b>",
+    ]
+    width = f"± {_shown(row['half_width'], unit, _MEASURED)}" if np.isfinite(row["half_width"]) else ""
+    last = f"{'★ ' if best else ''}{width}".strip()
+    return "<br>".join([*lines, last] if last else lines)
+
+
+def _method_hover(name: str, row, unit: str) -> str:
+    if row is None:
+        return f"<b>{name}</b><br>not known yet"
+    lines = [f"<b>{name}</b>", f"paper: {_shown(row['paper'], unit, _PRINTED)}"]
+    if np.isfinite(row["mean"]):
+        mean, half = (_shown(row[key], unit, _MEASURED) for key in ("mean", "half_width"))
+        lines.append(f"mean over {row['splits']:.0f} splits: {mean} ± {half}")
+    if np.isfinite(row["spread"]):
+        low, high = max(0.0, row["mean"] - row["spread"]), row["mean"] + row["spread"]
+        lines.append(f"95 % of single splits: {_shown(low, unit, _MEASURED)} to {_shown(high, unit, _MEASURED)}")
+    return "<br>".join(lines + _cause_lines(row, _shown(row["cause_error"], unit, _MEASURED)))
+
+
+def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int) -> go.Figure:
+    """A chart of cells, coloured by the agreement of printed numbers and reruns."""
+    known = list(AGREEMENT_COLOURS)
+    fig = Sheet()
+    edges = np.linspace(0, 1, len(known) + 1)
+    scale = [
+        stop
+        for k, colour in enumerate(AGREEMENT_COLOURS.values())
+        for stop in ((edges[k], colour), (edges[k + 1], colour))
+    ]
+    fig.add_heatmap(
+        z=np.array([[known.index(kind) for kind in line] for line in kinds]),
+        zmin=-0.5,
+        zmax=len(known) - 0.5,
+        x=list(range(len(titles))),
+        y=list(range(len(names))),
+        colorscale=scale,
+        showscale=False,
+        opacity=0.28,
+        xgap=3,
+        ygap=3,
+        text=hover,
+        hovertemplate="%{text}<extra></extra>",
+    )
+    for i, line in enumerate(texts):
+        for j, text in enumerate(line):
+            add_note(fig, j, i, text, font={"size": 13 if len(titles) < 6 else 12})
+    seen = {kind for line in kinds for kind in line}
+    for kind, colour in AGREEMENT_COLOURS.items():
+        if kind not in seen:
+            continue
+        edge = {"width": 1, "color": "#8C8C8C"}
+        marker = {"size": 14, "symbol": "square", "color": colour, "opacity": 0.5, "line": edge}
+        fig.add_scatter(x=[None], y=[None], mode="markers", name=kind, marker=marker)
+    fig.update_xaxes(tickvals=list(range(len(titles))), ticktext=titles, side="top", showgrid=False)
+    fig.update_xaxes(range=[-0.5, len(titles) - 0.5], zeroline=False)
+    fig.update_yaxes(tickvals=list(range(len(names))), ticktext=names, showgrid=False, zeroline=False)
+    fig.update_yaxes(range=[len(names) - 0.5, -0.5])
+    legend = {"orientation": "h", "yanchor": "top", "y": -0.01, "x": 0, "title": {"text": ""}}
+    return finish(fig, height=90 + pixels * len(names), legend=legend)
+
+
+def _cell(row, ties: bool) -> str:
+    lines = [f"paper <b>{_percent(row['paper'])}</b>"]
+    if row["draws"] > 1:
+        lines.append(f"draws <b>{_percent(row['draw_mean'])}</b><br>{_draw_range(row)}")
+    else:
+        lines.append(f"rerun <b>{_percent(row['published'])}</b>" if np.isfinite(row["published"]) else "rerun –")
+    if np.isfinite(row["mean"]):
+        width = f" ± {_percent(row['half_width'])}" if np.isfinite(row["half_width"]) else ""
+        lines.append(f"splits {_percent(row['mean'])}{width}")
+    else:
+        lines.append("splits –")
+    if ties and np.isfinite(row["published"]):
+        lines.append(f"ties {_percent(row['tied_low'])} – {_percent(row['tied_high'])}")
+    lines += [f"<i>chosen on<br>{rows} rows</i>" for rows in dict.fromkeys(_SOME_ROWS.findall(row["note"]))]
+    return "<br>".join(lines)
+
+
+def _draw_range(row) -> str:
+    return f"{_percent(row['draw_low'])}–{_percent(row['draw_high'])}"
+
+
+def _hover(name: str, column: str, row) -> str:
+    lines = [f"<b>{name}, {column}</b>", f"paper: {_percent(row['paper'])} %"]
+    if np.isfinite(row["published"]):
+        tied = f"{_percent(row['tied_low'])} to {_percent(row['tied_high'])} %"
+        lines += [f"rerun, published split: {_percent(row['published'])} %", f"settings tied on validation: {tied}"]
+    if row["draws"] > 1:
+        lines.append(f"{row['draws']:.0f} draws there: mean {_percent(row['draw_mean'])} %, {_draw_range(row)} %")
+    if np.isfinite(row["mean"]):
+        lines.append(f"mean over {row['splits']:.0f} splits: {_percent(row['mean'])} ± {_percent(row['half_width'])} %")
+        low, high = max(0.0, row["mean"] - row["spread"]), row["mean"] + row["spread"]
+        lines.append(f"95 % of single splits: {_percent(low)} to {_percent(high)} %")
+    lines += _cause_lines(row, f"{_percent(row['cause_error'])} %")
+    return "<br>".join([*lines, *([row["note"]] if row["note"] else [])])
+
+
+def _cause_lines(row, error: str) -> list[str]:
+    """What reruns say of the cause of a number outside; `error` is the error of the presumed cause's rerun."""
+    lines = [f"rerun of the presumed cause: {error}"] if np.isfinite(row["cause_error"]) else []
+    if row.get("again", 0) > 0:
+        lines.append(f"{row['as_far']:.0f} of {row['again']:.0f} more reruns lie at least as far out")
+    return [*lines, f"cause: {row['cause']}"] if isinstance(row["cause"], str) else lines
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.2f}"
+
+
+def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: bool = False) -> go.Figure:
+    """Test error on a data set, one panel for each method: printed curve dashed, rerun solid, band of single splits.
+
+    The comparison is that of `letarte.figure`, against "D" or "share", which has a row for each way of choosing
+    landmarks. With `ties`, bars show the errors of settings that tie on validation data.
+    """
+    comparison = comparison[comparison["dataset"] == dataset].sort_values(by)
+    if by == "D":
+        panels, columns = [(method, None) for method in ("rff", "pbrff", "okrff")], 3
+    else:
+        selections = ("clustering", "random")
+        panels, columns = [(method, way) for way in selections for method in ("rbf_landmarks", "pb_landmarks")], 2
+    rows = len(panels) // columns
+    fig = Sheet(rows, columns, gap=(0.05, 0.14))
+    top = 100 * max(comparison[name].max() for name in ("paper", "published", "mean", "tied_high", "draw_high")) * 1.08
+    for i, (method, selection) in enumerate(panels):
+        curve = comparison[comparison["method"] == method]
+        name = METHOD_NAMES[method]
+        if selection is not None:
+            curve = curve[curve["landmarks"] == selection]
+            name = f"{_SHORT[method]}, {_SHORT[selection]}"
+        row, column = divmod(i, columns)
+        _add_curves(fig, curve, by, METHOD_COLOURS[method], ties, {"row": row + 1, "col": column + 1})
+        axis = "" if i == 0 else str(i + 1)
+        place = {"xref": f"x{axis} domain", "yref": f"y{axis} domain", "yanchor": "bottom", "font": {"size": 13}}
+        add_note(fig, 0.5, 1.0, name, **place)
+    for name, trace in _MEANINGS.items():
+        fig.add_scatter(x=[None], y=[None], mode="lines", name=name, **trace)
+    if by == "D":
+        fig.update_xaxes(type="log", title="number of frequencies D", tickvals=[1, 10, 100, 1000])
+    else:
+        fig.update_xaxes(range=[0, 26])
+        fig.update_xaxes(title="landmarks, % of the training points", row=rows)
+    fig.update_yaxes(range=[0, top])
+    fig.update_yaxes(title="test error, %", col=1)
+    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0 + 0.1 / rows, "x": 0, "title": {"text": ""}}
+    return finish(fig, height=110 + 330 * rows, margin={"l": 8, "r": 8, "t": 84, "b": 8}, legend=legend)
+
+
+_SHORT = {"rbf_landmarks": "RBF", "pb_landmarks": "PB", "clustering": "k-means centroids", "random": "random points"}
+_MEANINGS = {
+    "paper": {"line": {"color": "#8C8C8C", "width": 2, "dash": "dash"}},
+    "rerun on the paper's split": {"line": {"color": "#8C8C8C", "width": 2.5}},
+    "its training error": {"line": {"color": "#8C8C8C", "width": 1, "dash": "dashdot"}},
+    "range of draws on the paper's split": {"line": {"color": "#8C8C8C", "width": 7}, "opacity": 0.45},
+    "mean over random splits, and where 95 % of single ones lie": {
+        "line": {"color": "#8C8C8C", "width": 1.5, "dash": "dot"},
+        "fill": "toself",
+        "fillcolor": "rgba(140, 140, 140, 0.25)",
+    },
+}
+
+
+def _add_curves(fig: Sheet, curve, by: str, colour: str, ties: bool, panel: dict) -> None:
+    x = (100 if by == "share" else 1) * curve[by].to_numpy(float)
+    at = "%{x:.3g} % landmarks" if by == "share" else "D = %{x}"
+    known = curve["mean"].notna().to_numpy()
+    look = {"showlegend": False, **panel}
+    if known.any():
+        mean = 100 * curve["mean"].to_numpy(float)[known]
+        spread = np.nan_to_num(100 * curve["spread"].to_numpy(float)[known])
+        add_band(fig, x[known], (mean - spread).clip(min=0), mean + spread, colour, **panel)
+        line = {"color": colour, "width": 1.5, "dash": "dot"}
+        hover = f"{at}<br>mean over splits %{{y:.2f}} %, single ones ± %{{customdata:.2f}}"
+        add_curve(fig, x[known], mean, "", line, hover, customdata=spread, **look)
+    known = curve["published"].notna().to_numpy()
+    if known.any():
+        error, low, high = (100 * curve[name].to_numpy(float)[known] for name in ("published", "tied_low", "tied_high"))
+        bars = {"array": high - error, "arrayminus": error - low, "symmetric": False, "thickness": 1.2, "width": 3}
+        hover = f"{at}<br>rerun %{{y:.2f}} %, settings tied on validation %{{customdata[0]:.2f}} to "
+        hover += "%{customdata[1]:.2f}"
+        tied = {"error_y": bars if ties else None, "customdata": np.column_stack([low, high])}
+        add_curve(fig, x[known], error, "", {"color": colour, "width": 2.5}, hover, **tied, **look)
+        train = 100 * curve["published_train"].to_numpy(float)[known]
+        line = {"color": colour, "width": 1, "dash": "dashdot"}
+        add_curve(fig, x[known], train, "", line, f"{at}<br>training error of the rerun %{{y:.2f}} %", **look)
+    _add_draws(fig, curve, x, at, colour, look)
+    known = curve["paper"].notna().to_numpy()
+    printed = 100 * curve["paper"].to_numpy(float)[known]
+    line = {"color": "#777777", "width": 2, "dash": "dash"}
+    add_curve(fig, x[known], printed, "", line, f"{at}<br>paper %{{y:.2f}} %", **look)
+
+
+def _add_draws(fig: Sheet, curve, x, at: str, colour: str, look: dict) -> None:
+    """Range of several draws on the paper's split, as thick bars."""
+    several = (curve["draws"].fillna(0) > 1).to_numpy(bool)
+    if not several.any():
+        return
+    mean, low, high = (100 * curve[name].to_numpy(float)[several] for name in ("draw_mean", "draw_low", "draw_high"))
+    bars = {"array": high - mean, "arrayminus": mean - low, "symmetric": False, "thickness": 7, "width": 0}
+    fig.add_scatter(
+        x=x[several],
+        y=mean,
+        mode="markers",
+        opacity=0.45,
+        marker={"color": colour, "size": 3},
+        error_y=bars,
+        customdata=np.column_stack([low, high, curve["draws"].to_numpy(float)[several]]),
+        hovertemplate=f"{at}<br>mean of %{{customdata[2]:.0f}} draws %{{y:.2f}} %, from %{{customdata[0]:.2f}} to "
+        "%{customdata[1]:.2f}<extra></extra>",
+        **look,
+    )

@@ -1,0 +1,221 @@
+"""Paper against rerun: the results of Letarte et al. (2019) and Li et al. (2019), compared with reruns."""
+
+import streamlit as st
+
+from pages.papers import figures as reruns, recipe
+from pages.papers.results import beside_paper, closeness, differences, made_by, orders, read_ahead, ties
+from pages.shared import deferred, layout, sharing
+from pages.shared.controls.widgets import Options, Switch, mount
+from rff_engine.studies.reports import letarte, li
+from rff_engine.studies.reports.comparison import Judgement, judgement, notes
+
+SHOWN = {
+    "Table 1": "table1",
+    "Figures 2 and 6": "figure6",
+    "Figures 3 and 5": "figure5",
+    "Li et al., Table 2": "li-table2",
+    "Li et al., Table 3": "li-table3",
+}
+FIGURES = ("Figures 2 and 6", "Figures 3 and 5")
+PER_SET = tuple(SHOWN[name] for name in FIGURES)
+SIZES = tuple(map(str, li.SIZES))
+OF_LETARTE = ("Table 1", *FIGURES)
+
+CONTROLS = (
+    "What to compare",
+    Options(
+        "what", "Table or figure", "Of Letarte et al. (2019), unless named otherwise.", tuple(SHOWN), "Table 1", True
+    ),
+    Options("dataset", "Data set", None, letarte.DATASETS, "breast", only_if=("what", FIGURES)),
+    Switch(
+        "scaled",
+        "Scale the columns of adult",
+        "The paper does not scale them: one column reaches a million and more, and determines every distance. On: each "
+        "column has mean 0 and variance 1.",
+        only_if=("what", OF_LETARTE),
+    ),
+    Switch(
+        "ties",
+        "Show tied choices",
+        "The test errors of all settings with the same, lowest validation error.",
+        only_if=("what", OF_LETARTE),
+    ),
+    Options("r", "Frequencies r", None, SIZES, SIZES[-1], True, only_if=("what", ("Li et al., Table 2",))),
+)
+
+
+def result(counts: Judgement, what: str) -> str:
+    """How many printed numbers the reruns confirm, in words."""
+    if not counts.judged:
+        return f"**{what}: there is no rerun yet.**"
+    inside = counts.inside_draws + counts.inside_splits
+    lead = f"**{what}: {inside} of {counts.judged} printed numbers lie inside the spread of reruns.**"
+    if not counts.outside:
+        return lead
+    if not counts.unexplained:
+        return f"{lead} Of each of the {counts.outside} outside, a rerun shows the cause."
+    explained = counts.outside - counts.unexplained
+    return (
+        f"{lead} Of the {counts.outside} outside, a rerun shows the cause of {explained or 'none'}; "
+        f"{counts.unexplained or 'none'} {'has' if counts.unexplained == 1 else 'have'} no known cause."
+    )
+
+
+def show_table(comparison, show_ties: bool) -> None:
+    """Table 1 of Letarte et al. (2019)."""
+    seen = orders(comparison)
+    layout.figure(
+        reruns.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1, show_ties),
+        "**Blue: another draw gives the paper's number. Green: another split does. Pink: neither, look for the "
+        "cause.**",
+        f"A draw is of frequencies and landmarks. {judgement(comparison).sentence()} All are test errors in percent; "
+        "[[landmarks]] are k-means centroids, 10 % of the training points.",
+        key="table",
+        alt="Table 1 of the paper, rerun: test errors of the paper, of a rerun on its split, and over random splits",
+    )
+    st.markdown(
+        f"**Do learned landmarks (PB) beat the prior's (RBF)?** In the paper they do on {len(seen.better)} data sets "
+        f"({', '.join(seen.better)}); in the mean over random splits on {len(seen.better_here)} of these. *What "
+        "explains the difference* has the reasons."
+    )
+
+
+def show_curves(comparison, whole, target: str, dataset: str, show_ties: bool) -> None:
+    """A figure of Letarte et al. (2019), on one data set; `whole` has all of them."""
+    by = "D" if target == "figure5" else "share"
+    read = "0.2" if target == "figure5" else "0.05"
+    layout.figure(
+        reruns.curves_beside_paper(comparison, dataset, by, show_ties),
+        "**Look where the paper's curve, dashed, leaves both the thick bars and the band: there neither the draw nor "
+        "the split explains the difference.**",
+        f"The paper's curve is read off its figure to {read} points. Thick bars: draws on the same split; band: other "
+        "splits. The solid curve is one draw on the paper's split.",
+        key="curves",
+        alt=f"Test errors on {dataset} of the paper and of reruns, a panel for each method",
+    )
+    rests = "".join(f" The reruns: {note}." for note in notes(comparison))
+    st.markdown(
+        f"**How many numbers agree?** On {dataset}: {judgement(comparison).sentence()} On all data sets: "
+        f"{judgement(whole).sentence()}{rests}"
+    )
+
+
+def show_notes(target: str, dataset: str) -> None:
+    """Reasons why numbers of Letarte et al. (2019) differ from the rerun."""
+    names = [name for name in letarte.NOTES if target == "table1" or name == dataset]
+    with st.expander("What explains the difference", icon=":material/lightbulb:", expanded=target != "table1"):
+        st.markdown("\n".join(f"- **{name}**: {letarte.NOTES[name]}" for name in names))
+        st.page_link(
+            "pages/papers/errata/page.py",
+            label="Errata: printed formulas and their corrections",
+            icon=":material/rule:",
+        )
+
+
+def show_choices(comparison) -> None:
+    """How much the choice among tied settings matters."""
+    seen = ties(comparison)
+    if seen.moving:
+        text = (
+            f"often leaves ties: for {seen.moving} of these {seen.cases} numbers, on the published split, settings "
+            f"that tie on validation have different test errors, by up to {100 * seen.largest:.1f} percentage points. "
+            "The first one of the grid is reported; *Show tied choices* shows the others."
+        )
+    else:
+        text = f"is unambiguous here: none of these {seen.cases} numbers depends on which tied setting is used."
+    st.markdown(f"**The choice by validation error** {text}")
+
+
+def show_methods(values, comparison) -> None:
+    """A table of Li et al. (2019)."""
+    target = SHOWN[values.what]
+    layout.figure(
+        reruns.methods_beside_paper(comparison, li.DATASETS, li.METHODS_OF[target], li.units(target)),
+        "**Look in each column for the star, the lowest mean of the rerun: is it at Sample, Cluster or Supervise, "
+        "which the paper proposes?**",
+        f"With {values.r if target == 'li-table2' else li.SIZES[-1]} [[frequencies]]; stars are given among the "
+        "methods of the paper. Each cell shows the paper's number and the rerun's mean over random splits with its "
+        "95 % interval; cells without a colour have no number in the paper. The paper calls a9a Adult, mnist01 MNIST "
+        "and parkinson_motor Parkinson.",
+        key="methods",
+        alt=f"{values.what}: errors of every method on six data sets, of the paper and of the rerun",
+    )
+    seen = closeness(comparison)
+    if seen.known:
+        st.markdown(
+            f"**How many numbers agree?** {judgement(comparison).sentence()} Where the test rows come with the data "
+            "(a9a, mnist01) reruns differ by the draw alone, elsewhere by the split as well. A rare draw or split is "
+            "the cause where some of many more reruns lie as far out; the cells say how many. "
+            f"{seen.near} of {seen.known} differ from the mean by at most a third. "
+            f"Among the methods of the paper, a proposed one has the lowest error on {len(seen.best_learned)} of "
+            f"{len(seen.best)} data sets."
+        )
+    else:
+        st.markdown("There is no rerun of this table yet.")
+    with st.expander("Notes on methods and data sets", icon=":material/lightbulb:"):
+        st.markdown("\n".join(f"- **{name}**: {note}" for name, note in li.NOTES.items()))
+        st.page_link(
+            "pages/papers/errata/page.py",
+            label="Errata: printed formulas and their corrections",
+            icon=":material/rule:",
+        )
+
+
+def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> None:
+    """The numbers of the view, and what they come from."""
+    if target == "figure5":
+        layout.folded_table(
+            "The difference at some D, in percent",
+            lambda: differences(of_view, dataset),
+            icon=":material/difference:",
+            key="differences",
+        )
+    if target == "table1":
+        layout.folded_table(
+            "How the SVM of adult is chosen",
+            lambda: letarte.svm_grid().pivot(index="C", columns="gamma", values="valid"),
+            icon=":material/grid_on:",
+            key="svm_grid",
+            introduction=letarte.SVM_GRID_NOTE,
+            index=True,
+        )
+    layout.folded_table("All numbers as a table", lambda: of_view, icon=":material/table:", key="all_numbers")
+    layout.folded_table(
+        "Where the reruns come from",
+        lambda: made_by(target, scaled),
+        icon=":material/history:",
+        key="made_by",
+        introduction=f"`python -m rff_engine reproduce {target} --recompute` computes these rows, and resumes where it "
+        f"was stopped; `python -m rff_engine reproduce {target} --output errors.csv` writes all numbers into one file.",
+    )
+
+
+def main() -> None:
+    values = mount(CONTROLS)
+    target = SHOWN[values.what]
+    scaled = ("adult",) if values.scaled and target not in li.TARGETS else ()
+    layout.title(
+        "Each number of a paper comes from one split of the data and one draw of frequencies. Here it is compared with "
+        "draws on the same split, if that is published, and with other random splits. How much of a difference is "
+        "chance of the draw, how much chance of the split, and what causes the rest?",
+    )
+    with layout.show_errors():
+        comparison = beside_paper(target, scaled)
+    of_view = recipe.numbers(comparison, target, values.dataset, int(values.r))
+    st.markdown(result(judgement(of_view), f"{values.what} on {values.dataset}" if target in PER_SET else values.what))
+    if target in li.TARGETS:
+        show_methods(values, of_view)
+    else:
+        if target == "table1":
+            show_table(of_view, values.ties)
+        else:
+            show_curves(of_view, comparison, target, values.dataset, values.ties)
+        show_choices(of_view)
+        show_notes(target, values.dataset)
+    deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
+    read_ahead(tuple(SHOWN.values()), scaled)
+    sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled, "r": int(values.r)})
+
+
+if __name__ == "__main__":
+    main()

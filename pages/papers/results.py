@@ -1,0 +1,111 @@
+"""The reruns that ship with the repository, compared with the papers' numbers; read once for all sessions."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from threading import Condition, Thread
+from typing import NamedTuple
+
+import pandas as pd
+from cachetools import cached
+
+from pages.shared.server.cache import shared_cache
+from rff_engine.studies.reports import li, reproduction
+from rff_engine.studies.running.store import Store
+
+#: Numbers of features in the table below a figure.
+TABLED_D = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
+#: The methods that Li et al. (2019) propose.
+LEARNED = ("sample", "cluster", "supervise")
+
+
+def _shipped() -> Store:
+    return Store(reproduction.SHIPPED, read_only=True)
+
+
+@shared_cache
+def beside_paper(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
+    """A table or figure of a paper and its reruns, see `reproduction.compare_with_paper`."""
+    with _shipped() as store:
+        return reproduction.compare_with_paper(target, reproduction.known_rows(store, target, scaled=scaled))
+
+
+@cached({}, condition=Condition())
+def read_ahead(targets: tuple[str, ...], scaled: tuple[str, ...]) -> Thread:
+    """Fill the cache of `beside_paper` in a thread of its own, so that no tab is slow at its first visit."""
+
+    def read() -> None:
+        for target in targets:
+            with suppress(OSError, ValueError):  # the tab itself tells the visitor
+                beside_paper(target, () if target in li.TARGETS else scaled)
+
+    thread = Thread(target=read, name="reruns", daemon=True)
+    thread.start()
+    return thread
+
+
+@shared_cache
+def made_by(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
+    """Settings, time and provenance of each finished run behind a table or figure."""
+    with _shipped() as store:
+        return reproduction.provenance(store, reproduction.specs(target, scaled=scaled))
+
+
+class Closeness(NamedTuple):
+    known: int
+    """Printed numbers that have a rerun"""
+    near: int
+    """Those from which the mean of the rerun differs by at most a third"""
+    best: tuple[str, ...]
+    """Data sets with reruns of several methods"""
+    best_learned: tuple[str, ...]
+    """Those on which SAMPLE, CLUSTER or SUPERVISE has the lowest mean among the methods of the paper"""
+
+
+def closeness(comparison: pd.DataFrame) -> Closeness:
+    """How close the means of reruns are to the numbers of Li et al. (2019)."""
+    known = comparison[comparison["paper"].notna() & comparison["mean"].notna()]
+    near = (known["mean"] - known["paper"]).abs() <= known["paper"] / 3
+    several = [(name, cells) for name, cells in known.groupby("dataset", sort=False) if len(cells) > 1]
+    least = [name for name, cells in several if cells.loc[cells["mean"].idxmin(), "method"] in LEARNED]
+    return Closeness(len(known), int(near.sum()), tuple(name for name, _ in several), tuple(least))
+
+
+class Orders(NamedTuple):
+    better: tuple[str, ...]
+    """Data sets on which PB is below RBF in the paper"""
+    better_here: tuple[str, ...]
+    """Those on which the means over splits agree"""
+
+
+def orders(comparison: pd.DataFrame) -> Orders:
+    """How far the order of PB and RBF in Table 1 and in its reruns agree."""
+    by_name = comparison.pivot(index="dataset", columns="column", values=["paper", "mean"])
+    better = by_name.index[by_name["paper"]["pb"] < by_name["paper"]["rbf"]]
+    here = by_name.index[by_name["mean"]["pb"] < by_name["mean"]["rbf"]]
+    return Orders(tuple(better), tuple(better.intersection(here)))
+
+
+class Ties(NamedTuple):
+    cases: int
+    """Choices by validation error on the published split"""
+    moving: int
+    """Those whose tied settings differ on the test points"""
+    largest: float
+    """The largest such difference"""
+
+
+def ties(comparison: pd.DataFrame) -> Ties:
+    """How much the choice among tied settings matters."""
+    width = (comparison["tied_high"] - comparison["tied_low"]).dropna()
+    return Ties(len(width), int((width > 0).sum()), float(width.max()) if len(width) else 0.0)
+
+
+def differences(comparison: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Errors of Figures 3 and 5 on a data set, of the paper and the rerun, and their difference, in percent."""
+    rows = comparison[(comparison["dataset"] == dataset) & comparison["D"].isin(TABLED_D)]
+    table = rows[["method", "D", "paper", "published", "mean", "spread"]].copy()
+    table["difference"] = table["published"] - table["paper"]
+    errors = ["paper", "published", "mean", "spread", "difference"]
+    table[errors] = (100 * table[errors]).round(2)
+    return table[["method", "D", "paper", "published", "difference", "mean", "spread"]]

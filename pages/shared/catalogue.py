@@ -1,0 +1,345 @@
+"""The pages of the app: one record each, from which menus, links, the static edition and tables of the docs are made.
+
+It imports nothing of the app, and nothing that takes time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+#: In a `Grid`, all values that a control offers.
+EVERY = None
+#: Values by control.
+Products = tuple[dict[str, tuple | None], ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The settings for which the static edition has a page.
+
+    They are products of a few values; what a product does not name has the page's default. Defaults, presets and
+    lessons come by themselves. Sliders of a live view are listed only for the sections below it, whose figures are
+    computed beforehand: of the view itself the browser computes what they change. A view of samples is computed by the
+    browser altogether.
+    """
+
+    products: Products = ()
+    samples: Products = ()
+    """Values of the controls that choose a sample, where the browser computes the view from draws"""
+    sections: Products = ()
+    """The same for the sections below a live view, which take longer to compute"""
+    sections_only: tuple[str, ...] = ()
+    """Controls that change nothing but these sections, and are not offered"""
+    tabs: str = ""
+    """The control whose values are parts of the page; all of them are shown, one below the other"""
+    left_out: tuple[str, ...] = ()
+    """Deferred parts of the page that are not exported"""
+
+
+def settings_of(products: Products, options: Callable[[str], Iterable]) -> Iterator[dict]:
+    """The settings of all products; `options(key)` has the values of a control that `EVERY` stands for."""
+    for values in products:
+        columns = [options(key) if chosen is EVERY else chosen for key, chosen in values.items()]
+        yield from (dict(zip(values, row, strict=True)) for row in product(*columns))
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the app."""
+
+    name: str
+    """In its address"""
+    title: str
+    """In the menus"""
+    icon: str = ""
+    """Of Material Symbols"""
+    menu: str = ""
+    """The heading of its menu; empty: an entry of the bar itself"""
+    hidden: bool = False
+    """Whether no menu has it"""
+    question: str = ""
+    """Its heading; empty: the page has a heading of its own"""
+    shows: str = ""
+    """What it shows, for the README"""
+    documentation: tuple[str, ...] = ()
+    """Files below `docs/`; the page links to the first one at its end"""
+    view: str = ""
+    """Its live view, of `live.parts.VIEWS`"""
+    folder: str = ""
+    """Below `pages/`, where it is not the name"""
+    grid: Grid | None = None
+    """What the static edition has of it; None: nothing"""
+    measured: tuple[str, ...] = ("",)
+    """Queries with which benchmarks and tests open it; none for a page that shows no figure by itself"""
+    asks_at: tuple[str, ...] = ()
+    """Controls at whose sliders the live view asks for more data"""
+
+    @property
+    def script(self) -> str:
+        """Its script, from the root."""
+        return f"pages/{self.folder or self.name}/page.py"
+
+    @property
+    def module(self) -> str:
+        """Its script as a module."""
+        return self.script.removesuffix(".py").replace("/", ".")
+
+    @property
+    def path(self) -> str:
+        """Its address below that of the app."""
+        return "" if self.name == "start" else self.name
+
+
+_LEARN, _FREQUENCIES, _DATA = "Learn", "Frequencies", "Data and papers"
+_BETAS = (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0)
+_SAMPLES: Products = ({"data": EVERY, "n": (30, 50, 100, 200, 300, 500, 1000), "seed": tuple(range(5))},)
+_FEW_INPUTS = ("line", "moons", "clusters")
+_METHOD_PAIRS: Products = (
+    {"second": ("Orthogonal", "Sobol", "Weight", "Sample", "Cluster", "Nyström"), "data": ("wine", "moons")},
+    {"first": ("Sobol", "Sample"), "second": ("Nyström", "Sample")},
+)
+
+#: All pages, in the order of the menus.
+PAGES = (
+    Page(
+        "start",
+        "Start here",
+        "home",
+        question="What if a kernel were only a first guess?",
+        shows="live: three landmarks learn as β grows; then five figures, each a link to a page with its settings",
+        documentation=("tutorial.md",),
+        view="opening",
+        grid=Grid(),
+    ),
+    Page(
+        "kernel",
+        "A kernel is a prior",
+        "ssid_chart",
+        _LEARN,
+        question="What does a kernel assume before it sees data?",
+        shows="live: frequencies under their density, the mean of their cosines, functions drawn from the prior; the "
+        "plane, and errors of both feature maps; circles lifted to three dimensions, losses and risks",
+        documentation=("examples/01_kernel_as_prior.py",),
+        view="prior",
+        grid=Grid(
+            ({"kernel": EVERY}, {"kernel": ("Matérn",), "nu": (0.5, 50.0)}),
+            sections=(
+                {"D": (1, 2, 5, 10, 20, 100, 200)},
+                {"kernel": EVERY, "width": (0.251, 0.501, 1.0)},
+                {"kernel": ("Matérn",), "nu": (0.5, 50.0)},
+            ),
+        ),
+    ),
+    Page(
+        "landmarks",
+        "Landmarks",
+        "star",
+        _LEARN,
+        question="What does a landmark learn about its neighbourhood?",
+        shows="live: similarity maps by the prior and as learned, decision maps with errors, spectral weights; "
+        "landmarks at random, by k-means or clicked; points drawn by hand",
+        documentation=("examples/02_landmarks.py",),
+        view="landmarks",
+        grid=Grid(
+            samples=_SAMPLES,
+            sections=(
+                {"data": EVERY},
+                {"beta": _BETAS},
+                {"D": (5, 256)},
+                {"sigma": (0.2, 1.0)},
+                {"seed": (1,)},
+                {"noise": (0.3,)},
+                {"n": (30, 1000)},
+                {"landmarks": (2, 8)},
+                {"how": ("k-means",)},
+            ),
+            sections_only=("C",),
+        ),
+        measured=("landmarks=5&D=20&n=300", "landmarks=5&D=256&n=300", "landmarks=8&D=256&n=300"),
+    ),
+    Page(
+        "learn_kernel",
+        "Learn the kernel",
+        "tune",
+        _LEARN,
+        folder="kernel/learn",
+        question="Which cosines agree with the labels?",
+        shows="live: the plane of frequencies (prior, loss, pseudo-posterior), candidates under PBRFF and OKRFF, "
+        "learned kernels, any frequency's wave over the data; error against D",
+        documentation=("examples/03_learn_a_kernel.py", "examples/04_few_features.py", "how-to/pipeline.md"),
+        view="kernel",
+        grid=Grid(
+            samples=_SAMPLES,
+            sections=(
+                {"data": EVERY},
+                {"beta": _BETAS},
+                {"rho": (0.0001, 1.0)},
+                {"sigma": (0.501, 1.0)},
+                {"seed": (1,)},
+                {"n": (30, 1000)},
+                {"N": (100,)},
+            ),
+            sections_only=("C", "D"),
+        ),
+        measured=("N=2000",),
+    ),
+    Page(
+        "bounds",
+        "Bounds",
+        "vertical_align_top",
+        _LEARN,
+        question="What does a bound guarantee, and what does it cost?",
+        shows="live: a bound as the sum of its terms, and beside the others against β; the price of choosing β, and of "
+        "bounding many landmarks; a printed theorem that fails",
+        documentation=("how-to/read-a-bound.md", "examples/05_read_a_bound.py", "theory.md"),
+        view="bounds",
+        grid=Grid(
+            (
+                {"data": EVERY, "bound": EVERY},
+                {"n": (30, 100, 1000), "bound": EVERY},
+                {"form": ("paper",), "bound": EVERY},
+                {"price": (True,), "bound": EVERY},
+                {"N": (20, 2000), "bound": EVERY},
+                {"eps": (0.01, 0.5), "bound": EVERY},
+                {"seed": (1, 2), "bound": EVERY},
+            ),
+            sections=(
+                {"data": EVERY},
+                {"beta": _BETAS},
+                {"n": (30, 100, 1000)},
+                {"form": ("paper",)},
+                {"price": (True,)},
+                {"bound": ("Theorem 4",)},
+                {"N": (20, 2000)},
+                {"eps": (0.01, 0.5)},
+                {"seed": (1, 2)},
+                {"union": (10, 100)},
+                {"mu": (2.0, 10.0)},
+            ),
+            tabs="question",
+        ),
+    ),
+    Page(
+        "certificates",
+        "Certificates",
+        "verified",
+        _LEARN,
+        folder="bounds/certificates",
+        question="What can a classifier promise about itself?",
+        shows="a vote over the plane; its certificate term by term, beside test error and test-set bound; both against "
+        "D for three methods; the rows that a bound of 10 % would take; blocks of points that test, then teach",
+        documentation=("examples/06_certified_classifier.py", "certificates.md"),
+        view="certificate",
+        grid=Grid(
+            ({"method": EVERY}, {"prior": (0.0, 0.5)}, {"data": ("moons", "circles", "xor")}),
+            sections_only=("blocks", "arrived"),
+            tabs="question",
+        ),
+        asks_at=("D",),
+    ),
+    Page(
+        "approximate",
+        "Approximate a kernel",
+        "grain",
+        _FREQUENCIES,
+        folder="adaptive/approximate",
+        question="How few cosines make a kernel?",
+        shows="live: two methods side by side, their frequencies, where they err, and their errors as r grows; error "
+        "against r for every method, Nyström for comparison; variance of both feature maps, by formula and by "
+        "simulation; kernel ridge regression beside ridge on features, errors and times",
+        documentation=("examples/07_spread_frequencies.py",),
+        view="approximation",
+        grid=Grid(
+            (
+                *_METHOD_PAIRS,
+                {"data": ("moons", "circles", "xor", "spirals", "blobs", "checkerboard", "digits")},
+                {"kernel": EVERY},
+                {"width": (0.501, 2.0)},
+                {"seed": (1,)},
+            ),
+            sections=(
+                {"r": (10, 20, 100, 200)},
+                {"data": ("moons", "circles", "xor", "spirals", "blobs", "checkerboard", "digits")},
+                {"kernel": EVERY},
+                {"width": (0.501, 2.0)},
+                {"seed": (1,)},
+            ),
+            left_out=("learning",),  # its times belong to the machine that measures them
+        ),
+    ),
+    Page(
+        "adaptive",
+        "Adaptive frequencies",
+        "my_location",
+        _FREQUENCIES,
+        question="Which frequencies do these points need?",
+        shows="live: frequencies and weights during the descent; weights on a grid of frequencies; the importance "
+        "density of Claim 1; error against the number of landmarks, and Propositions 1 and 2",
+        documentation=("examples/08_adapt_frequencies.py",),
+        view="descent",
+        grid=Grid(
+            (
+                {"data": EVERY, "r": (5, 20, 50)},
+                {"data": _FEW_INPUTS, "landmarks": (10, 100), "method": ("Sample", "Cluster")},
+                {"data": _FEW_INPUTS, "sigma": (0.501, 2.0), "r": (5, 20)},
+                {"data": _FEW_INPUTS, "seed": (1, 2)},
+            ),
+            sections=(
+                {"data": EVERY},
+                {"r": (5, 50)},
+                {"ridge": (0.001,)},
+                {"sigma": (0.501, 2.0)},
+                {"landmarks": (10, 100)},
+                {"method": ("Cluster",)},
+                {"seed": (1,)},
+            ),
+        ),
+    ),
+    Page(
+        "your_data",
+        "Your data",
+        "upload_file",
+        _DATA,
+        folder="data/your_data",
+        question="What does the kernel learn from your data?",
+        shows="a sample, or your own table, uploaded or pasted (CSV, Excel, ARFF, Parquet, svmlight): target, columns, "
+        "scaling, missing values; then landmarks and learned kernel on two columns or principal components, error "
+        "against D, bounds",
+        documentation=("how-to/pipeline.md",),
+        measured=(),
+    ),
+    Page(
+        "real_data",
+        "Real data",
+        "database",
+        _DATA,
+        folder="data",
+        question="Do learned frequencies help on real data?",
+        shows="error against D and against landmarks while a run computes them; progress, cancel, CSV",
+        documentation=("how-to/choose-features.md",),
+    ),
+    Page(
+        "paper",
+        "Paper against rerun",
+        "compare_arrows",
+        _DATA,
+        folder="papers",
+        question="Do the results reproduce?",
+        shows="Table 1 and Figures 2, 3, 5, 6 of Letarte et al. and Tables 2 and 3 of Li et al., next to reruns on the "
+        "paper's split and on random splits",
+        documentation=("how-to/reproduce-a-table.md", "reproduction.md"),
+    ),
+    Page(
+        "glossary",
+        "Glossary",
+        "menu_book",
+        _DATA,
+        question="What do the words mean?",
+        shows="every term in a sentence; the texts of all pages explain it on hover, tap and keyboard focus",
+        measured=(),
+    ),
+    Page("errata", "Errata", menu=_DATA, hidden=True, folder="papers/errata", measured=()),
+)
+BY_NAME = {page.name: page for page in PAGES}

@@ -1,0 +1,126 @@
+"""Undo and redo: a gesture is one step, however many settings it changes.
+
+The browser's Back and Forward do the same: `steps.js` makes one entry of its history a step. The history of a page
+holds the values of all its controls and of the URL's parameters that are settings; it ends when the reader leaves the
+page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+
+import streamlit as st
+
+from pages.shared import browser
+
+#: The most steps that can be undone.
+MAX_STEPS = 50
+
+_STEPS, _MOVED = "steps of the settings", "undo or redo was just pressed"
+_HERE = Path(__file__).parent
+_component = browser.component("steps", _HERE / "steps.js", '<div class="steps"></div>')
+_STYLE = (_HERE / "steps.css").read_text(encoding="utf-8")
+
+
+@dataclass
+class Steps:
+    """The settings that a page has had, and the place among them."""
+
+    page: str
+    entries: list[dict] = field(default_factory=list)
+    place: int = 0
+    runs: int = 0
+    """How often the page has run"""
+    moving: bool = False
+    """Whether the next settings are those of an undo or a redo"""
+
+    def record(self, entry: dict) -> None:
+        """Add settings after the current ones, unless they are those before or after."""
+        self.runs += 1
+        if not self.entries or self.moving:
+            self.entries[self.place : self.place + 1] = [entry]
+            self.moving = False
+        elif entry != self.entries[self.place]:
+            self._go_to(entry)
+
+    def forget(self) -> None:
+        """Let the next settings be the first ones."""
+        self.entries = []
+        self.place = 0
+        self.moving = False
+
+    def _go_to(self, entry: dict) -> None:
+        # The browser's Back and Forward come here too.
+        for place in (self.place - 1, self.place + 1):
+            if 0 <= place < len(self.entries) and self.entries[place] == entry:
+                self.place = place
+                return
+        self.entries[self.place + 1 :] = [entry]
+        del self.entries[: -MAX_STEPS - 1]
+        self.place = len(self.entries) - 1
+
+    def can_move(self, by: int) -> bool:
+        """Whether there are settings so many steps away."""
+        return 0 <= self.place + by < len(self.entries)
+
+    def move(self, by: int) -> dict:
+        """The settings so many steps away, which become the current ones."""
+        self.place += by
+        self.moving = True
+        return self.entries[self.place]
+
+
+def record(page: str, values: SimpleNamespace, keys: Iterable[str], names: Iterable[str]) -> None:
+    """Record the settings of a page, by controls and by parameters of the URL, and show the two buttons."""
+    steps = st.session_state.get(_STEPS)
+    if steps is None or steps.page != page:
+        steps = st.session_state[_STEPS] = Steps(page)
+    steps.record({key: getattr(values, key) for key in keys} | {name: st.query_params.get_all(name) for name in names})
+    names = tuple(names)
+    with st.container(horizontal=True, key="steps"):
+        keep_entries(page, steps.runs)
+        for name, by, shortcut in (("Undo", -1, "Ctrl+Z"), ("Redo", 1, "Ctrl+Shift+Z")):
+            st.button(
+                name,
+                help=f"{name} the last change of the settings ({shortcut})",
+                icon=f":material/{name.lower()}:",
+                type="tertiary",
+                disabled=not steps.can_move(by),
+                on_click=_move,
+                args=(by, names),
+                key=name.lower(),
+            )
+
+
+def has_moved() -> bool:
+    """Whether undo or redo was pressed since this was asked."""
+    return st.session_state.pop(_MOVED, False)
+
+
+def forget() -> None:
+    """Drop the history of the page, whose settings are now on something else."""
+    if steps := st.session_state.get(_STEPS):
+        steps.forget()
+
+
+def keep_entries(page: str, runs: int = 0) -> None:
+    """One entry a gesture in the browser's history; a page without settings needs it for the way to the next page."""
+    st.html(f"<style>{_STYLE}</style>")
+    _component(data={"page": page, "runs": runs}, key="step_entries")
+
+
+def _move(by: int, names: tuple[str, ...]) -> None:
+    steps: Steps = st.session_state[_STEPS]
+    if not steps.can_move(by):  # a second click before the first one is answered
+        return
+    st.session_state[_MOVED] = True
+    for name, value in steps.move(by).items():
+        if name not in names:
+            st.session_state[name] = value
+        elif value:
+            st.query_params[name] = value
+        else:
+            st.query_params.pop(name, None)

@@ -1,0 +1,418 @@
+"""Controls as data, mounted in the sidebar and kept in the URL.
+
+A page lists its controls once. The list defines the widgets, the query parameters of a link, and how an invalid link
+is sanitized: it gets the nearest allowed value, unknown names are ignored, and the page shows a note.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import streamlit as st
+
+from pages.shared import escaping
+from pages.shared.controls import presentation, steps
+from pages.shared.server import entry
+
+_NOTES = "notes about the link"
+_MOUNTED = "controls of the page"
+_HEADINGS = "controls below each heading"
+
+#: Names that older links have; they open the whole page, without a note.
+_FORMER = ("hide", "pin", "plain", "view")
+
+# What mail programs, search engines and social networks append to links. They stay in the URL, without a note.
+_TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_", "pk_", "hsa_", "_hs", "__hs", "mc_", "_ga", "_gl", "_x_tr_")
+_TRACKING_SUFFIXES = ("clid", "braid", "clsrc", "_fat_id", "igsh", "igshid", "mkt_tok", "srsltid")
+
+
+@dataclass(frozen=True)
+class Control(ABC):
+    """One setting; its key is also its name in the URL."""
+
+    key: str
+    label: str
+    help: str | None = None
+    only_if: tuple[str, tuple[str, ...]] | None = field(default=None, kw_only=True)
+    """An earlier control and its values for which this one applies; for others it is not shown."""
+
+    def applies(self, values: SimpleNamespace) -> bool:
+        """Whether this control applies, given the values of earlier ones."""
+        return self.only_if is None or getattr(values, self.only_if[0]) in self.only_if[1]
+
+    @abstractmethod
+    def sanitize(self, raw: list[str]) -> tuple[str | list[str] | None, str | None]:
+        """The value for the URL in place of `raw` (``None``: none), and a note if it differs."""
+
+    def read(self, text: str):
+        """The value of a sanitized text of the URL."""
+        return text
+
+    @abstractmethod
+    def render(self):
+        """Show the widget and return its value."""
+
+    @property
+    def _in_url(self) -> dict[str, Any]:
+        """What all widgets get: the key, which is bound to the URL, and the help."""
+        return {"key": self.key, "help": self.help, "bind": "query-params"}
+
+    def _note(self, raw, taken: str, allowed: str) -> str:
+        return (
+            f"The link asked for {self.key} = {escaping.value_as_code(raw)}; allowed is {allowed}, so {taken} is used."
+        )
+
+
+@dataclass(frozen=True)
+class Options(Control):
+    """One of a few names."""
+
+    options: tuple[str, ...] = ()
+    default: str = ""
+    segmented: bool = False
+
+    def sanitize(self, raw):
+        if len(raw) == 1 and raw[0] in self.options:
+            return raw[0], None
+        return None, self._note(", ".join(raw), repr(self.default), "one of " + ", ".join(self.options))
+
+    def render(self):
+        if self.segmented:
+            return st.segmented_control(self.label, self.options, default=self.default, required=True, **self._in_url)
+        return st.selectbox(self.label, self.options, index=self.options.index(self.default), **self._in_url)
+
+
+@dataclass(frozen=True)
+class Tabs(Options):
+    """One of a few parts of a page. Its tabs are not in the sidebar: the page shows them where the parts are."""
+
+    def render(self):
+        """The part that is open, of which the sidebar shows nothing."""
+        return st.session_state.get(self.key) or st.query_params.get(self.key, self.default)
+
+    def show(self):
+        """Show the tabs, and return a container for the part that is open."""
+        tabs = st.tabs(self.options, key=self.key, on_change="rerun", bind="query-params")
+        return next(tab for tab in tabs if tab.open)
+
+
+@dataclass(frozen=True)
+class Several(Control):
+    """Any of a few names, at least one."""
+
+    options: tuple[str, ...] = ()
+    default: tuple[str, ...] = ()
+
+    def read(self, text):
+        return (text,)
+
+    def sanitize(self, raw):
+        known = list(dict.fromkeys(name for name in raw if name in self.options))
+        if known == raw:
+            return raw, None
+        taken = known or list(self.default)
+        return taken, self._note(", ".join(raw), ", ".join(taken), "any of " + ", ".join(self.options))
+
+    def render(self):
+        # Presets and undo set tuples; Streamlit knows its default, which the URL omits, as a list.
+        if isinstance(set_by_page := st.session_state.get(self.key), tuple):
+            st.session_state[self.key] = list(set_by_page)
+        default = list(self.default)
+        chosen = st.pills(self.label, self.options, selection_mode="multi", default=default, **self._in_url)
+        if not chosen:
+            st.caption(f":red[Choose at least one. Shown until then: {', '.join(self.default)}.]")
+        return tuple(name for name in self.options if name in chosen) or self.default
+
+
+@dataclass(frozen=True)
+class Number(Control):
+    """A number on an evenly spaced scale; whole if `step` is."""
+
+    low: float = 0
+    high: float = 1
+    default: float = 0
+    step: float = 1
+
+    @property
+    def _whole(self) -> bool:
+        return isinstance(self.step, int)
+
+    def _text(self, value) -> str:
+        return f"{value:d}" if self._whole else f"{round(value, 6):g}"
+
+    def nearest(self, value: float) -> float:
+        """The nearest allowed value."""
+        inside = min(max(value, self.low), self.high)
+        # Rounded: as a sum of steps, 0.35 would be another number than the one in a link.
+        return round(self.low + round((inside - self.low) / self.step) * self.step, 9)
+
+    def sanitize(self, raw):
+        value = _as_number(raw)
+        if value is None:
+            return None, self._note(", ".join(raw), self._text(self.default), self._allowed)
+        nearest = self.nearest(value)
+        if math.isclose(nearest, value, rel_tol=1e-9, abs_tol=1e-9):
+            return raw[0], None
+        return self._text(nearest), self._note(raw[0], self._text(nearest), self._allowed)
+
+    def read(self, text):
+        return self.nearest(int(float(text)) if self._whole else float(text))
+
+    @property
+    def _allowed(self) -> str:
+        whole = "a whole number" if self._whole else "a number"
+        steps = "" if self.step == 1 else f" in steps of {self.step:g}"
+        return f"{whole} from {self._text(self.low)} to {self._text(self.high)}{steps}"
+
+    def render(self):
+        return st.slider(self.label, self.low, self.high, self.default, self.step, **self._in_url)
+
+
+@dataclass(frozen=True)
+class Scale(Control):
+    """A number from a list of values, usually evenly spaced in its logarithm."""
+
+    values: tuple[float, ...] = ()
+    default: float = 1.0
+
+    def nearest(self, value: float) -> float:
+        """The nearest value of the scale, by ratio where both are positive."""
+        logarithmic = value > 0 and self.values[0] > 0
+        return min(self.values, key=lambda v: abs(math.log(v / value)) if logarithmic else abs(v - value))
+
+    def read(self, text):
+        return self.nearest(float(text))
+
+    def sanitize(self, raw):
+        value = _as_number(raw)
+        ends = f"a number from {self.values[0]:g} to {self.values[-1]:g}"
+        if value is None:
+            return None, self._note(", ".join(raw), f"{self.default:g}", ends)
+        nearest = self.nearest(value)
+        text = f"{nearest:g}"
+        if math.isclose(nearest, value, rel_tol=0.005):  # links have three digits
+            return text, None
+        inside = self.values[0] <= value <= self.values[-1]
+        return text, self._note(raw[0], text, "a step of the slider" if inside else ends)
+
+    def render(self):
+        return st.select_slider(
+            self.label, self.values, value=self.default, format_func=lambda value: f"{value:g}", **self._in_url
+        )
+
+
+@dataclass(frozen=True)
+class Switch(Control):
+    """On or off."""
+
+    default: bool = False
+
+    def read(self, text):
+        return text == "true"
+
+    def sanitize(self, raw):
+        if raw in (["true"], ["false"]):
+            return raw[0], None
+        return None, self._note(", ".join(raw), str(self.default).lower(), "true or false")
+
+    def render(self):
+        return st.toggle(self.label, self.default, **self._in_url)
+
+
+def _as_number(raw: list[str]) -> float | None:
+    try:
+        value = float(raw[0])
+    except ValueError:
+        return None
+    return value if len(raw) == 1 and math.isfinite(value) else None
+
+
+def as_text(value) -> str:
+    """A value of a control as text in the URL."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{round(value, 6):g}" if isinstance(value, float) else str(value)
+
+
+def same_setting(shown, expected) -> bool:
+    """Whether a widget shows this value of its control; the order of several names does not matter."""
+    if isinstance(expected, float):
+        return math.isclose(shown, expected)
+    if isinstance(expected, tuple):
+        return set(shown) == set(expected)
+    return shown == expected
+
+
+def without_headings(controls: Iterable[Control | str]) -> list[Control]:
+    """The controls of a page."""
+    return [control for control in controls if isinstance(control, Control)]
+
+
+class Parameter(Protocol):
+    """A setting in the URL without a widget in the sidebar."""
+
+    key: str
+    is_setting: bool
+    """Whether undo takes its changes back"""
+
+    def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
+        """As for a control."""
+        ...
+
+    def settle(self, values: SimpleNamespace):
+        """Its value, given those of the controls; may change its text in the URL."""
+        ...
+
+
+def mount(
+    controls: Sequence[Control | str], tour=None, names: Sequence[str] = (), parameters: Sequence[Parameter] = ()
+) -> SimpleNamespace:
+    """Sanitize the URL, show the controls in the sidebar, and return their values by key.
+
+    A string among the controls is a heading. A control that does not apply has its default. `tour` holds the lessons of
+    the page (`lessons.Tour`), which may set controls; `names` are other parameters of the URL that the page reads, and
+    `parameters` those that are sanitized here. Must be called once a page, before any other widget.
+    """
+    entry.require_navigation()
+    own = without_headings(controls)
+    _forget_other_pages(own)
+    _read_link(own, tour, names, parameters)
+    presentation.apply_styles()
+    values = _show_in_sidebar(controls)
+    for parameter in parameters:
+        setattr(values, parameter.key, parameter.settle(values))
+    hide_in_sidebar(())
+    if own:
+        settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
+        steps.record(entry.current_page(), values, [control.key for control in own], settings)
+    else:
+        steps.keep_entries(entry.current_page())
+    return values
+
+
+def _read_link(own: list[Control], tour, names: Sequence[str], parameters: Sequence[Parameter]) -> None:
+    """Sanitize the URL, and enter the presentation mode and the lesson that it asks for."""
+    flags = [presentation.Projector()]
+    _sanitize_url([*own, *parameters, *(tour.parameters if tour else ()), *flags], names)
+    presentation.read_flag()
+    if tour:
+        tour.enter()
+
+
+def _show_in_sidebar(controls: Sequence[Control | str]) -> SimpleNamespace:
+    """Show the controls below their headings, and return their values by key."""
+    own = without_headings(controls)
+    values, shown = SimpleNamespace(), {}
+    with st.sidebar:
+        for k, (heading, below) in enumerate(_sections(controls)):
+            if heading:
+                st.container(key=f"heading_{k}").markdown(f"**{heading}**")
+            shown[f"heading_{k}"] = _show_section(below, values)
+        if own:
+            presentation.show_button()
+    st.session_state[_HEADINGS] = shown
+    return values
+
+
+def _show_section(controls: list[Control], values: SimpleNamespace) -> set[str]:
+    """Show the controls that apply, add the values of all, and return the keys of those that are in sight."""
+    there = set()
+    for control in controls:
+        applies = control.applies(values)
+        setattr(values, control.key, control.render() if applies else control.default)
+        if applies:
+            there.add(control.key)
+    return there
+
+
+def hide_in_sidebar(keys: Iterable[str]) -> None:
+    """Hide controls that the page shows elsewhere, and headings that are left without any."""
+    empty = [heading for heading, shown in st.session_state[_HEADINGS].items() if shown <= set(keys)]
+    if hidden := [f".st-key-{key}" for key in (*keys, *empty)]:
+        st.html(f"<style>{', '.join(hidden)} {{display: none}}</style>")
+
+
+def _sections(controls: Sequence[Control | str]) -> list[tuple[str | None, list[Control]]]:
+    """Each heading with the controls below it; the first section has no heading."""
+    sections = [(None, [])]
+    for one in controls:
+        if isinstance(one, Control):
+            sections[-1][1].append(one)
+        else:
+            sections.append((one, []))
+    return sections
+
+
+def _forget_other_pages(controls: list[Control]) -> None:
+    """After a change of page, drop the values of the previous page: the link or the defaults set the controls."""
+    here = entry.current_page()
+    mounted = st.session_state.setdefault(_MOUNTED, {"page": here, "keys": set()})
+    if mounted["page"] != here:
+        for key in mounted["keys"]:
+            st.session_state.pop(key, None)
+        mounted["page"], mounted["keys"] = here, set()
+    for control in controls:
+        if control.key not in mounted["keys"]:
+            mounted["keys"].add(control.key)
+            st.session_state.pop(control.key, None)
+
+
+def rerun_with_notes(notes: Sequence[str] | None = None) -> None:
+    """Rerun after a change of the URL, which widgets read when they first appear.
+
+    The rerun shows these notes about the link; without any, the ones that are pending.
+    """
+    if notes is None:
+        notes, _ = st.session_state.get(_NOTES, ((), None))
+    st.session_state[_NOTES] = notes, st.query_params.to_dict()
+    st.rerun()
+
+
+def _sanitize_url(controls: list, names: Sequence[str]) -> None:
+    notes = _drop_unknown([*(control.key for control in controls), *names])
+    changed = bool(notes)
+    for control in controls:
+        raw = st.query_params.get_all(control.key)
+        if not raw or control.key in st.session_state:  # a widget that exists keeps the URL up to date itself
+            continue
+        sanitized, note = control.sanitize(raw)
+        if sanitized in (raw, *raw[:1]):
+            continue
+        changed = True
+        notes += [note] if note else []
+        if sanitized is None:
+            del st.query_params[control.key]
+        else:
+            st.query_params[control.key] = sanitized
+    if changed:
+        rerun_with_notes(notes)
+    notes, sanitized_url = st.session_state.get(_NOTES, ((), None))
+    if st.query_params.to_dict() != sanitized_url:  # changed since: the notes are out of date
+        st.session_state.pop(_NOTES, None)
+    elif notes:
+        with st.container(key="link_note"):
+            st.warning("\n\n".join(notes), icon=":material/link_off:")
+
+
+def _drop_unknown(known: list[str]) -> list[str]:
+    """Remove unknown names from the URL, and return a note about them."""
+    asked = [name for name in st.query_params if name not in known and not _tracks(name)]
+    for name in asked:
+        del st.query_params[name]
+    unknown = [name for name in asked if name not in _FORMER]
+    if not unknown:
+        return []
+    return [
+        f"The link asked for {escaping.value_as_code(', '.join(unknown))}, no setting of this page; allowed is any of "
+        f"{escaping.allowed(known, unknown[0])}, so {'it is' if len(unknown) == 1 else 'they are'} ignored."
+    ]
+
+
+def _tracks(name: str) -> bool:
+    """Whether a name is one of those that link trackers append."""
+    return name.lower().startswith(_TRACKING_PREFIXES) or name.lower().endswith(_TRACKING_SUFFIXES)

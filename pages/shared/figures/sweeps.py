@@ -1,0 +1,120 @@
+"""Figures of test error against the size of a representation (Letarte et al. 2019, Figures 2, 3, 5 and 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rff_engine.plots.sheet import Sheet
+from rff_engine.plots.style import (
+    LANDMARK_COLOURS,
+    METHOD_COLOURS,
+    METHOD_NAMES,
+    METHOD_SYMBOLS,
+    add_band,
+    add_curve,
+    finish,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Number of runs from which intervals are computed.
+_FEWEST_RUNS = 4
+_DASHES = {"random": "dot", "clustering": "solid"}
+
+
+def error_against_features(means: pd.DataFrame, all_D: Sequence[int]) -> go.Figure:
+    """Test and training error against the number of frequencies D, the RBF SVM as a line.
+
+    The means are those of `tables.error_by_features`. `all_D` has every D of the protocol, so that the axis is fixed
+    while points are added.
+    """
+    fig = Sheet()
+    for method, curve in means[means["method"] != "svm"].groupby("method", sort=False):
+        _add_curve(fig, method, curve["D"].astype(int), curve, "D")
+    _name_training_errors(fig)
+    _add_svm(fig, means)
+    low = np.log10(min(all_D))
+    high = np.log10(max(all_D))
+    margin = 0.05 * (high - low or 1)
+    fig.update_xaxes(
+        type="log", title="number of frequencies D", range=[low - margin, high + margin], tickvals=_round_ticks(all_D)
+    )
+    return _finish(fig)
+
+
+def error_against_landmarks(means: pd.DataFrame, all_shares: Sequence[float]) -> go.Figure:
+    """Test and training error against the fraction of training points that are landmarks, the RBF SVM as a line.
+
+    The means are those of `tables.error_by_share`. `all_shares` has every share of the protocol.
+    """
+    fig = Sheet()
+    for (method, selection), curve in means[means["method"] != "svm"].groupby(["method", "landmarks"], sort=False):
+        _add_curve(fig, method, 100 * curve["share"], curve, "landmarks %", selection)
+    _name_training_errors(fig)
+    _add_svm(fig, means)
+    fig.update_xaxes(title="landmarks, % of the training points", range=[0, 105 * max(all_shares)])
+    return _finish(fig)
+
+
+def _add_curve(fig, method, x, curve, unit, selection=None):
+    name = METHOD_NAMES[method] + (f", {selection}" if selection else "")
+    colour = METHOD_COLOURS[method]
+    look = {
+        "x": x,
+        "line": {"color": colour, "width": 2.5, "dash": "solid" if selection is None else _DASHES[selection]},
+        "legendgroup": name,
+        "name": name,
+    }
+    # Intervals of two or three runs would be so wide that they hide the curves.
+    test, half_width = 100 * curve["test_error"], 100 * curve["half_width"].where(curve["runs"] >= _FEWEST_RUNS)
+    if selection is not None:  # few points and crossing curves: bars are clearer than bands
+        look["error_y"] = {"array": half_width.fillna(0), "thickness": 1.2, "width": 4}
+    elif half_width.notna().any():
+        half_width = half_width.fillna(0)
+        add_band(fig, x, (test - half_width).clip(lower=0), test + half_width, colour, legendgroup=name)
+    fig.add_scatter(
+        y=test,
+        mode="lines+markers",
+        marker={"size": 8, "symbol": METHOD_SYMBOLS[method], "line": {"width": 1, "color": "white"}},
+        customdata=half_width.fillna(0),
+        hovertemplate=f"{name}<br>{unit} %{{x}}: test error %{{y:.2f}} ± %{{customdata:.2f}} %<extra></extra>",
+        **look,
+    )
+    fig.add_scatter(
+        y=100 * curve["train_error"],
+        mode="lines",
+        opacity=0.4,
+        showlegend=False,
+        hovertemplate=f"{name}<br>{unit} %{{x}}: training error %{{y:.2f}} %<extra></extra>",
+        **(look | {"line": look["line"] | {"width": 1, "dash": "dot"}, "error_y": None}),
+    )
+
+
+def _name_training_errors(fig):
+    if fig.data:
+        line = {"color": LANDMARK_COLOURS[6], "width": 1.5, "dash": "dot"}
+        add_curve(fig, [None], [None], "training errors", line)  # an entry of the legend for lines that have none
+
+
+def _add_svm(fig, means):
+    for error in means.loc[means["method"] == "svm", "test_error"].head(1):
+        line = {"color": METHOD_COLOURS["svm"], "width": 2, "dash": "dash"}
+        fig.add_hline(y=100 * error, line=line)
+        add_curve(fig, [None], [None], f"{METHOD_NAMES['svm']}: {100 * error:.2f} %", line)
+
+
+def _round_ticks(values) -> list[int]:
+    low = min(values)
+    high = max(values)
+    ticks = [tick for decade in (1, 10, 100, 1000) for tick in (decade, 2 * decade, 5 * decade) if low <= tick <= high]
+    return ticks if ticks[-1] == high else [*ticks, high]
+
+
+def _finish(fig) -> go.Figure:
+    fig.update_yaxes(title="error, %", rangemode="tozero")
+    return finish(fig, height=460, margin={"l": 8, "r": 8, "t": 60, "b": 8})

@@ -1,0 +1,43 @@
+"""The glossary: terms in texts say what they mean on hover, tap and keyboard focus, and a page lists them all.
+
+A text marks a term as ``[[prior]]`` or ``[[landmarks]]``. The mark becomes a link to the list, which reads as a word on
+paper; the browser shows the meaning beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared import browser
+from pages.shared.glossary.terms import TERMS
+
+_MARK = re.compile(r"\[\[([^|\[\]]+)\]\]")
+_TERM_OF = {form: term for term in TERMS for form in term.forms}
+TIP = '<div class="glossary-tip" id="glossary-tip" role="tooltip"></div>'
+_component = browser.component("glossary", Path(__file__).with_name("tip.js"), TIP, ["tip.css"])
+
+
+def mount() -> None:
+    """Let the browser show meanings; called once a page."""
+    _component(data={"terms": {term.key: [term.name, term.meaning] for term in TERMS}}, key="glossary_tip")
+
+
+def linked(text: str) -> str:
+    """A text in Markdown with links in place of its marks; marks of no term stay as they are."""
+
+    def link(mark: re.Match) -> str:
+        term = _TERM_OF.get(mark[1].lower())
+        return f"[{mark[1]}](glossary#{term.key})" if term else mark[0]
+
+    return _MARK.sub(link, text)
+
+
+def show_list() -> None:
+    """Every term with its meaning; the links of terms lead there."""
+    with st.container(key="glossary_list"):
+        for term in sorted(TERMS, key=lambda term: term.name.lower()):
+            st.header(term.name, anchor=term.key)
+            st.markdown(term.meaning)

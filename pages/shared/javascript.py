@@ -1,0 +1,53 @@
+"""The JavaScript of a component as one ES module, which Streamlit takes, or as one expression for a page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+_IMPORT = re.compile(r'^import \{\s*\w+(?:,\s*\w+)*,?\s*\} from "(\.[\w./-]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let) )", re.MULTILINE)
+_DEFAULT = re.compile(r"^export default\b", re.MULTILINE)
+_UNKNOWN = re.compile(r"^(?:import\b|export (?!default\b)).*|\bimport\s*[(.].*", re.MULTILINE)
+
+#: The module whose values Python writes.
+CONSTANTS = "constants.js"
+
+
+def join_modules(entry: Path, constants: Mapping[str, Any] | None = None) -> str:
+    """Text of a module and of all that it imports, as one module that exports only the entry's default.
+
+    Every file imports others by ``import { a, b } from "./file.js";`` and exports declarations; names at the top of
+    the files are distinct. `constants` has the values of the names that are imported from a "constants.js".
+
+    Raises
+    ------
+    ValueError
+        If a file imports or exports in another form, or files import each other in a circle.
+    """
+    texts = {CONSTANTS: "".join(f"const {name} = {json.dumps(value)};\n" for name, value in (constants or {}).items())}
+
+    def add(path: Path, importers: tuple[str, ...]) -> None:
+        name = CONSTANTS if path.name == CONSTANTS else path.as_posix()
+        if name in importers:
+            raise ValueError(f"Modules import each other: {' -> '.join(Path(one).name for one in (*importers, name))}.")
+        if name in texts:
+            return
+        text = path.read_text(encoding="utf-8")
+        for imported in _IMPORT.findall(text):
+            add((path.parent / imported).resolve(), (*importers, name))
+        text = _EXPORT.sub("", _IMPORT.sub("", text))
+        if unknown := _UNKNOWN.search(text) or (_DEFAULT.search(text) if importers else None):
+            raise ValueError(f"{path.name} has an import or export of an unknown form: {unknown.group()}")
+        texts[name] = text
+
+    add(entry.resolve(), ())
+    return "\n".join(texts.values())
+
+
+def as_expression(module: str) -> str:
+    """A joined module as an expression whose value is its default export: pages opened as files may load no modules."""
+    return f"(() => {{\n{_DEFAULT.sub('return', module)}}})()"

@@ -1,0 +1,139 @@
+"""Frame of every page: title, figures with captions, equations, and errors in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared import glossary
+from pages.shared.controls import presentation, screen
+from pages.shared.server import entry
+
+_HERE = Path(__file__).parent
+_STYLE = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("sum.css", "layout.css"))
+
+
+def title(introduction: str = "", heading: str = "") -> None:
+    """The question of a page, or another heading, and a few sentences on how to find the answer there.
+
+    Without sentences there is no button for them in projector mode.
+    """
+    st.html(f"<style>{_STYLE}</style>")
+    with st.container(key="unseen"):
+        screen.mount()
+        glossary.mount()
+    st.title(heading or entry.page().question)
+    if introduction:
+        with presentation.folded("What is this page about?", key="introduction"):
+            st.markdown(_words(introduction))
+
+
+def _words(text: str) -> str:
+    """A text for this screen, its terms linked to the glossary."""
+    return glossary.linked(screen.words(text))
+
+
+def figure(fig, caption: str, details: str = "", *, key: str, alt: str, **kwargs):
+    """A Plotly figure with a caption: what to see, in one bold sentence, and details that the reader unfolds.
+
+    `alt` describes the figure for screen readers; other arguments go to `st.plotly_chart`. In the caption,
+    ``[[right|below]]`` names a place on a wide and on a narrow screen, and ``[[prior]]`` a term of the glossary.
+    """
+    # Export works only through Plotly's own download button: it is hidden, for the sharing row to press.
+    config = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]], "scrollZoom": False}
+    fig = presentation.enlarge(screen.fit(fig))
+    answer = st.plotly_chart(fig, width="stretch", key=key, alt=alt, config=config, **kwargs)
+    caption_below(caption, details)
+    return answer
+
+
+def caption_below(text: str, details: str = "") -> None:
+    """Words below a figure: what to see, and folded details."""
+    with presentation.folded("What to see"):
+        st.caption(_words(text))
+        if not details:
+            return
+        # In projector mode all words are folded already.
+        with nullcontext() if presentation.projecting() else st.expander("Details", type="compact"):
+            st.caption(_words(details))
+
+
+def explain(text: str) -> None:
+    """Longer words on a page's first figure, in a closed expander."""
+    with st.expander("What am I looking at?", icon=":material/help:"):
+        st.markdown(_words(text))
+
+
+def folded_table(label: str, make, *, icon: str, key: str, introduction: str = "", index: bool = False) -> None:
+    """A table in an expander, made by `make()` and sent only while that is open; call it within a fragment."""
+    shown = st.expander(label, icon=icon, key=key, on_change="rerun")
+    if shown.open:
+        with shown:
+            if introduction:
+                st.markdown(introduction)
+            table(make(), index=index)
+
+
+def table(frame, *, index: bool = False, **kwargs) -> None:
+    """A table, on paper with every row; other arguments go to `st.dataframe`."""
+    st.dataframe(frame, hide_index=not index, **kwargs)
+    # The table above is a picture of the rows that are in sight.
+    st.html(f"<div class='on-paper'>{frame.to_html(index=index, na_rep='', border=0)}</div>")
+
+
+def equation(name: str, latex: str, explanation: str) -> None:
+    """The equation behind a figure, in a closed expander."""
+    equations(f"The equation: {name}", [("", latex, explanation)])
+
+
+def equations(title: str, named: Iterable[tuple[str, str, str]]) -> None:
+    """Equations, each with its name and an explanation, in one closed expander."""
+    with st.expander(title, icon=":material/function:"):
+        for name, latex, explanation in named:
+            if name:
+                st.markdown(f"**{name}**")
+            st.latex(latex)
+            st.markdown(_words(explanation))
+
+
+@contextmanager
+def show_errors():
+    """Show an expected error as one sentence and stop the script; its next run tries again."""
+    try:
+        yield
+    except EXPECTED_ERRORS as error:
+        show_error(error)
+        st.stop()
+
+
+#: Errors that are no fault of the program: values that are refused, and files that cannot be used.
+EXPECTED_ERRORS = ValueError, OSError
+
+
+def show_error(error: ValueError | OSError) -> None:
+    """Show what the problem is, in one sentence."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:  # the system's message is no sentence
+        text = f"{error.filename or 'A file'} cannot be used: {error.strerror}."
+    st.error(text if text.endswith((".", "?", "!")) else f"{text}.", icon=":material/error:")
+
+
+def percent(value: float) -> str:
+    """A fraction in percent, with one decimal."""
+    return f"{100 * value:.1f} %"
+
+
+def lowest_error(betas, errors, bound_betas=(), bound=None) -> str:
+    """Where along β the test error is lowest, and its value where a bound is smallest, as the lead of a caption."""
+    least = min(range(len(errors)), key=lambda i: errors[i])
+    lowest = f"**The test error is lowest, {percent(errors[least])}, at β = {betas[least]:.3g}"
+    if bound is None:
+        return f"{lowest}.**"
+    chosen = bound_betas[min(range(len(bound)), key=lambda i: bound[i])]
+    near = min(range(len(betas)), key=lambda i: abs(math.log(betas[i] / chosen)))
+    where = "where" if betas[near] == chosen else f"and at the nearest, {betas[near]:.3g},"
+    return f"{lowest}. The bound is smallest at β = {chosen:.3g}, {where} the test error is {percent(errors[near])}.**"

@@ -1,0 +1,91 @@
+"""Live views: the browser takes what the engine computed once, and repaints canvases at every move of a slider.
+
+`mount` shows a view. Its files, and the functions that pack its data, are those of `pages.shared.live`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from pages.shared.controls.widgets import Control, hide_in_sidebar
+from pages.shared.live import parts
+
+#: False in the static edition, where a view gets at once what it would ask for.
+asks = True
+
+_components = {
+    name: st.components.v2.component(
+        f"live_{name}",
+        html=parts.html(name),
+        css=parts.read("live.css"),
+        js=parts.script(name),
+        isolate_styles=False,
+    )
+    for name in parts.VIEWS
+}
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+def mount(
+    name: str,
+    packed: dict,
+    values,
+    sliders: Sequence[Control] = (),
+    on_clicked: Callable | None = None,
+    on_reached: Callable | None = None,
+    chosen: str | None = None,
+    beside: Sequence[Control] = (),
+) -> None:
+    """Show a live view.
+
+    Parameters
+    ----------
+    name : str
+        One of `pages.shared.live.parts.VIEWS`.
+    packed : dict
+        From the view's ``pack_`` function.
+    values : namespace
+        Settings of the page.
+    sliders : sequence of Control
+        Controls of the sidebar that the view has as sliders. When the reader leaves a slider, its control takes the
+        nearest value that it allows.
+    on_clicked : callable, optional
+        Called with what a click sets: the rows of training points that are landmarks, the place of a landmark, the
+        position of a bound, or the code of moved frequencies; in a certificate, when a click asks for new points.
+        The argument is unchecked: a browser may send anything.
+    on_reached : callable, optional
+        Called when the reader takes hold of a slider for whose other positions the view needs more data.
+    chosen : str, optional
+        The bound that is shown with its terms.
+    beside : sequence of Control, optional
+        Controls that the view sets too, and that stay in the sidebar.
+    """
+    key = f"live_{name}"
+    hide_in_sidebar([control.key for control in sliders])
+    sliders = (*sliders, *beside)
+    keys = [control.key for control in sliders]
+
+    def settle() -> None:
+        settled = st.session_state[key].get("settled")
+        for control in sliders:
+            value = settled.get(control.key) if isinstance(settled, dict) else None
+            if _is_finite(value):  # a browser may send anything
+                st.session_state[control.key] = control.nearest(value)
+
+    callbacks = {"on_settled_change": settle} if sliders else {}
+    if on_clicked is not None:
+        callbacks["on_clicked_change"] = lambda: on_clicked(st.session_state[key].get("clicked"))
+    if on_reached is not None:
+        callbacks["on_reached_change"] = on_reached
+    sent = packed | {
+        "settings": {key: getattr(values, key) for key in keys},
+        "clickable": on_clicked is not None,
+        "chosen": chosen,
+    }
+    _components[name](data=sent, key=key, **callbacks)

@@ -1,0 +1,414 @@
+"""What the engine computed, as the data that a live view shows: arrays as base64, and the rest as JSON has it.
+
+The data of a view come from its ``pack_`` function. The browser evaluates only sums of cosines, softmax, a small linear
+SVM, and interpolation in tables and between two steps of a descent; tests compare these with the engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from pages.adaptive import figures as descent_style
+from pages.adaptive.approximate import figures as approximation_style
+from pages.kernel import figures as prior_style
+from pages.shared.figures import certificates as certificate_style
+from rff_engine._typing import ArrayLike
+from rff_engine.certificates import THRESHOLDS
+from rff_engine.plots import bounds as bound_style
+from rff_engine.plots.style import METHOD_NAMES, for_colours
+
+if TYPE_CHECKING:
+    from pages.adaptive.approximate.toy import ApproximationRows, FrequencySequence, MethodView
+    from pages.adaptive.toy import Descent
+    from rff_engine.studies.toy.bounds import BoundCurves, CandidateRisks
+    from rff_engine.studies.toy.certificates import CertifiedBlocks, CertifiedVote
+    from rff_engine.studies.toy.kernel import UnitPrior
+    from rff_engine.studies.toy.landmarks import Decision, LandmarkProblem
+    from rff_engine.studies.toy.learning import Candidates, FrequencyPlane
+
+
+class Sample(Protocol):
+    """Points of the plane (n, 2) with labels -1 and 1, (n,)."""
+
+    @property
+    def X(self) -> np.ndarray: ...
+
+    @property
+    def y(self) -> np.ndarray: ...
+
+
+class Draw(Protocol):
+    """Positions of the plane (n, 2) with labels -1 and 1, (n,), and standard normal draws (n, 2) of their noise.
+
+    Without draws the positions are the points.
+    """
+
+    @property
+    def positions(self) -> np.ndarray: ...
+
+    @property
+    def normals(self) -> np.ndarray | None: ...
+
+    @property
+    def y(self) -> np.ndarray: ...
+
+
+# Terms of a live certificate, in the order in which vote_bound.js adds them.
+_TERMS = (
+    *("margin error", "confidence", "sample", "choice of feature map", "choice of threshold", "frequencies drawn"),
+    *("weights", "looks", "from margins"),
+)
+
+#: Cells along a side of a live similarity map, of a live kernel map, and of the plane of frequencies.
+LIVE_CELLS, KERNEL_CELLS, PLANE_CELLS = 100, 80, 121
+
+
+def as_base64(array: ArrayLike, dtype: str) -> str:
+    """The bytes of an array of a little-endian type such as "<f8", as text."""
+    return b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode("ascii")
+
+
+def _with_version(data: dict[str, Any]) -> dict[str, Any]:
+    """The data with their fingerprint, by which the browser recognises data that it has."""
+    return data | {"version": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]}
+
+
+def pack_landmarks(
+    problem: LandmarkProblem | SimpleNamespace,
+    prior_maps: np.ndarray,
+    prior: Decision | SimpleNamespace,
+    fresh: Sample | SimpleNamespace,
+    extent: float,
+    C: float,
+    test_error: str = "test error",
+) -> dict[str, Any]:
+    """Data of the views of landmarks; `fresh` is the sample of the test errors, which are called `test_error`."""
+    return _with_version(
+        {
+            "omega": as_base64(problem.omega, "<f4"),
+            "loss": as_base64(problem.loss, "<f8"),
+            "landmarks": as_base64(problem.landmarks, "<f4"),
+            "points": as_base64(problem.X, "<f4"),
+            "labels": as_base64(problem.y, "i1"),
+            "test_points": as_base64(fresh.X, "<f4"),
+            "test_labels": as_base64(fresh.y, "i1"),
+            "prior_maps": as_base64(np.round((prior_maps + 1) * 127.5), "u1"),
+            "prior_decision": as_base64(for_colours(prior.values), "<f4"),
+            "rows": [-1] * len(problem.labels) if problem.indices is None else [int(row) for row in problem.indices],
+            "max_D": problem.omega.shape[1],
+            "extent": extent,
+            "C": C,
+            "prior_train": prior.train_error,
+            "prior_test": prior.test_error,
+            "test_error": test_error,
+        }
+    )
+
+
+def pack_one_landmark(
+    sample: Sample | SimpleNamespace,
+    fresh: Sample | SimpleNamespace,
+    omega: np.ndarray,
+    marks: Mapping[str, np.ndarray],
+    extent: float,
+    test_error: str = "test error",
+) -> dict[str, Any]:
+    """Data of the view of one landmark at any place: its frequencies (D, 2), and landmarks by their method."""
+    return _with_version(
+        {
+            "points": as_base64(sample.X, "<f8"),
+            "labels": as_base64(sample.y, "i1"),
+            "test_points": as_base64(fresh.X, "<f8"),
+            "test_labels": as_base64(fresh.y, "i1"),
+            "omega": as_base64(omega, "<f8"),
+            "marks": {method: places.round(3).tolist() for method, places in marks.items()},
+            "extent": extent,
+            "test_error": test_error,
+        }
+    )
+
+
+def pack_draw(draw: Draw | SimpleNamespace, dtype: str) -> dict[str, str]:
+    """A sample whose noise the browser sets, with coordinates of a little-endian type such as "<f8"."""
+    normals = {} if draw.normals is None else {"normals": as_base64(draw.normals, dtype)}
+    return {"positions": as_base64(draw.positions, dtype)} | normals | {"labels": as_base64(draw.y, "i1")}
+
+
+def pack_landmark_draws(
+    train: Draw | SimpleNamespace,
+    fresh: Draw | SimpleNamespace,
+    frequencies: np.ndarray,
+    extent: float | None = None,
+    test_error: str = "test error",
+) -> dict[str, Any]:
+    """Data from which the view of landmarks makes those of `pack_landmarks` for any width, noise and landmarks.
+
+    `frequencies` (L, D, 2) are those of the Gaussian kernel of width 1, of as many landmarks as there may be: the first
+    landmark has the first, and so on. In double precision, as the engine has them: a large beta multiplies errors of
+    the losses. `extent` is half the side of the maps; without it, the points that are shown tell it.
+    """
+    return _with_version(
+        {
+            "draws": {
+                "train": pack_draw(train, "<f8"),
+                "test": pack_draw(fresh, "<f4"),
+                "frequencies": as_base64(frequencies, "<f8"),
+                "count": frequencies.shape[1],
+            },
+            "extent": extent,
+            "test_error": test_error,
+        }
+    )
+
+
+def pack_kernel(
+    plane: FrequencyPlane | SimpleNamespace,
+    candidates: Candidates | SimpleNamespace,
+    optimized: np.ndarray,
+    sample: Sample,
+    prior_kernel: np.ndarray,
+    mu: float,
+    frequency_extent: float,
+    delta_extent: float,
+    data_extent: float,
+) -> dict[str, Any]:
+    """Data of the live view of a learned kernel; `optimized` (R, N) holds the weights of OKRFF for every radius."""
+    return _with_version(
+        {
+            "prior": as_base64(plane.prior, "<f4"),
+            "plane_loss": as_base64(plane.loss, "<f4"),
+            "omega": as_base64(candidates.omega, "<f4"),
+            "loss": as_base64(candidates.loss, "<f8"),
+            "optimized": as_base64(optimized, "<f4"),
+            "points": as_base64(sample.X, "<f4"),
+            "labels": as_base64(sample.y, "i1"),
+            "prior_kernel": as_base64(np.round((prior_kernel + 1) * 127.5), "u1"),
+            "n": candidates.n,
+            "mu": mu,
+            "frequency_extent": frequency_extent,
+            "delta_extent": delta_extent,
+            "data_extent": data_extent,
+        }
+    )
+
+
+def pack_kernel_draws(
+    train: Draw | SimpleNamespace, frequencies: np.ndarray, extent: float | None = None
+) -> dict[str, Any]:
+    """Data from which the view of a learned kernel makes those of `pack_kernel` for any width and noise.
+
+    `frequencies` (N, 2) are the candidates of the Gaussian kernel of width 1, in double precision as the engine has
+    them; the divergence of OKRFF is that of order 2. `extent` is half the side of the square of data; without it, the
+    points that are shown tell it.
+    """
+    draws = {"train": pack_draw(train, "<f8"), "frequencies": as_base64(frequencies, "<f8")}
+    return _with_version({"draws": draws, "extent": extent})
+
+
+def pack_prior(prior: UnitPrior, counts: Sequence[int], ranges: tuple[float, float]) -> dict[str, Any]:
+    """Data of the live view of a kernel on the line, for every width and every number of frequencies among `counts`.
+
+    `ranges` are half the axes of frequencies and of differences. Frequencies are in double precision: those of a kernel
+    with heavy tails are large.
+    """
+    return _with_version(
+        {
+            "omega": as_base64(prior.omega, "<f8"),
+            "offsets": as_base64(prior.offsets, "<f4"),
+            "weights": as_base64(prior.weights, "<f4"),
+            "density": as_base64(prior.density, "<f8"),
+            "kernel": as_base64(prior.kernel, "<f8"),
+            "reach": prior.reach,
+            "ranges": ranges,
+            "counts": list(counts),
+            "colours": prior_style.LINE_COLOURS,
+            "dashes": prior_style.LINE_DASHES,
+            "waves": prior_style.WAVE_COLOURS,
+        }
+    )
+
+
+def pack_bounds(curves: BoundCurves, risks: CandidateRisks, guarantee: dict[str, Any]) -> dict[str, Any]:
+    """Data of the live view of the bounds: every curve, and the terms of every bound.
+
+    For bounds at any n it has the losses of `risks` and the `guarantee`, as `bound_map.js` names its parts.
+    """
+    bounds = [
+        {
+            "name": name,
+            "side": "landmark" if curves.posterior(name) is curves.landmark else "kernel",
+            "label": bound_style.bound_label(name, curve.n_landmarks),
+            "kind": bound_style.BOUNDS[name].kind,
+            "colour": bound_style.BOUNDS[name].colour,
+            "dash": bound_style.BOUNDS[name].dash,
+            "values": as_base64(curve.values, "<f8"),
+            "best": curve.best,
+            "parts": [
+                {
+                    "name": term,
+                    "label": bound_style.TERM_NAMES[term],
+                    "colour": bound_style.TERM_COLOURS[term],
+                    "values": as_base64(values, "<f8"),
+                }
+                for term, values in curve.terms.items()
+            ],
+        }
+        for name, curve in curves.bounds.items()
+    ]
+    losses = [
+        {"side": side, "truth": truth, "label": label, "values": as_base64(values, "<f8")}
+        | {"colour": line["color"], "dash": line.get("dash", "solid")}
+        for side, posterior in (("landmark", curves.landmark), ("kernel", curves.kernel))
+        for truth, label, values, line in (
+            (False, "empirical loss", posterior.loss, bound_style.EMPIRICAL_LINE),
+            (True, "true risk", posterior.risk, bound_style.TRUE_LINE),
+        )
+    ]
+    top = bound_style.top_of(curves.bounds.values())
+    return _with_version(
+        {"betas": as_base64(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top}
+        | {"n": risks.n, "guarantee": guarantee}
+        | {"candidates": {side: as_base64(getattr(risks, f"{side}_loss"), "<f8") for side in ("landmark", "kernel")}}
+        | {"grey": bound_style.OTHER_COLOUR}
+    )
+
+
+def pack_promises(draws: np.ndarray, allowed: Sequence[float]) -> dict[str, Any]:
+    """Data of the live view of Theorem 4 on samples, from `draws` (m, 2); `allowed` are the values of epsilon."""
+    return _with_version(
+        {"uniform": as_base64(draws, "<f4"), "allowed": list(allowed), "colours": bound_style.FORM_COLOURS}
+    )
+
+
+def pack_certificate(
+    votes: Mapping[int, CertifiedVote], sample: Sample, extent: float, counts: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Data of the live view of a certificate: votes by their numbers of frequencies, each with that of its prior.
+
+    `counts` are the numbers that may be chosen, by default those of `votes`; the view asks for votes that it lacks.
+    Margins are rounded to 12 bits.
+    """
+    epsilon = (first := next(iter(votes.values()))).model.epsilon
+    n = len(first.prior_margins)
+    shared = {"confidence": -np.log(epsilon), "sample": np.log(2 * np.sqrt(n)), "threshold": np.log(len(THRESHOLDS))}
+    packed = [
+        {
+            "D": D,
+            "step": vote.step,
+            "test_set_bound": vote.model.test_set_bound_,
+            "prices": shared | {"map": np.log(vote.choice.n_choices), "frequencies": vote.choice.log_ratio},
+        }
+        | {
+            name: as_base64(for_colours(getattr(vote, name)), "<f4")
+            for of in ("margins", "test_margins", "map")
+            for name in (f"prior_{of}", f"step_{of}")
+        }
+        for D, vote in votes.items()
+    ]
+    return _with_version(
+        {
+            "votes": packed,
+            "counts": list(votes if counts is None else counts),
+            "thresholds": THRESHOLDS,
+            "n": n,
+            "points": as_base64(sample.X, "<f4"),
+            "labels": as_base64(sample.y, "i1"),
+            "extent": extent,
+            "terms": [certificate_style.TERM_LABELS[name] for name in _TERMS],
+            "total": certificate_style.TOTAL_COLOUR,
+            "grey": certificate_style.ERROR_COLOUR,
+        }
+    )
+
+
+def pack_blocks(blocks: CertifiedBlocks, sample: Sample, extent: float) -> dict[str, Any]:
+    """Data of the live view of blocks that test and then teach; points are in the order in which they come."""
+    return _with_version(
+        {
+            "points": as_base64(sample.X[blocks.rows], "<f4"),
+            "labels": as_base64(sample.y[blocks.rows], "i1"),
+            "first": blocks.n_first,
+            "sizes": blocks.sizes.tolist(),
+            "wrong": as_base64(blocks.wrong, "u1"),
+            "maps": as_base64(for_colours(np.clip(blocks.maps, -1, 1)), "<f4"),
+            "counts": as_base64(blocks.counts, "<u2"),
+            "bounds": as_base64(blocks.bounds, "<f4"),
+            "ends": blocks.ends.tolist(),
+            "risk_bound": blocks.risk_bound,
+            "test_error": blocks.test_error,
+            "test_set_bound": blocks.test_set_bound,
+            "test_set_error": blocks.test_set_error,
+            "n_bound": blocks.n_bound,
+            "extent": extent,
+            "total": certificate_style.TOTAL_COLOUR,
+        }
+    )
+
+
+def pack_approximation(
+    rows: ApproximationRows,
+    kernel: np.ndarray,
+    sides: Sequence[tuple[str, FrequencySequence | Mapping[int, MethodView] | str]],
+    counts: Sequence[int],
+    frequency_extent: float,
+) -> dict[str, Any]:
+    """Data of the live view of two methods that approximate a kernel, each with its name in `METHOD_NAMES`.
+
+    A side is a sequence of frequencies, views by their numbers of frequencies, or a sentence that says why the method
+    does not fit; `kernel` is that of `plane_kernel`, and `counts` are the numbers that may be chosen.
+    """
+    return _with_version(
+        {
+            "sides": [{"method": method, "name": METHOD_NAMES[method]} | _pack_side(side) for method, side in sides],
+            "kernel": as_base64(kernel, "<f8"),
+            "points": as_base64(rows.in_plane, "<f4"),
+            "extent": rows.extent,
+            "frequency_extent": frequency_extent,
+            "limit": approximation_style.ERROR_LIMIT,
+            "counts": list(counts),
+        }
+    )
+
+
+def _pack_side(side: FrequencySequence | Mapping[int, MethodView] | str) -> dict[str, Any]:
+    if isinstance(side, str):
+        return {"misfit": side}
+    if not isinstance(side, Mapping):
+        return {"frequencies": as_base64(side.frequencies, "<f8"), "errors": as_base64(side.errors, "<f8")}
+    return {"fits": [{"r": r, "error": view.error} | _pack_view(view) for r, view in side.items()]}
+
+
+def _pack_view(view: MethodView) -> dict[str, str]:
+    if view.frequencies is None or view.weights is None:
+        assert view.landmarks is not None
+        return {"landmarks": as_base64(view.landmarks, "<f8"), "map": as_base64(view.error_map, "<f4")}
+    return {"frequencies": as_base64(view.frequencies, "<f8"), "weights": as_base64(view.weights, "<f8")}
+
+
+def pack_descent(
+    descent: Descent, points: np.ndarray, landmarks: np.ndarray, data_extent: float, frequency_extent: float
+) -> dict[str, Any]:
+    """Data of the live view of a descent: its points, its kept steps, and the errors along all of them."""
+    return _with_version(
+        {
+            "points": as_base64(points, "<f4"),
+            "landmarks": as_base64(landmarks, "<f4"),
+            "data_extent": data_extent,
+            "steps": as_base64(descent.steps, "<u2"),
+            "frequencies": as_base64(descent.frequencies, "<f4"),
+            "weights": as_base64(descent.weights, "<f4"),
+            "errors": as_base64(descent.errors, "<f4"),
+            "landmark_errors": as_base64(descent.landmark_errors, "<f4"),
+            "drawn_error": descent.drawn_error,
+            "extent": frequency_extent,
+            "colours": descent_style.DESCENT_COLOURS,
+            "dashes": descent_style.DESCENT_DASHES,
+        }
+    )

@@ -1,0 +1,49 @@
+"""The files of the live views, HTML, style sheets and JavaScript, for the app and the static edition."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from pages.shared.controls.scales import BETAS, PATH_BETAS, SLIDERS, WIDTHS
+from pages.shared.javascript import join_modules
+from pages.shared.live.packing import KERNEL_CELLS, LIVE_CELLS, PLANE_CELLS
+from rff_engine.plots.style import palette
+
+_PAGES = Path(__file__).parents[2]
+#: The files of each view, below `pages/` and without their endings.
+VIEWS = {
+    "opening": "start/view",
+    "prior": "kernel/view",
+    "landmarks": "landmarks/view",
+    "worth": "landmarks/worth",
+    "kernel": "kernel/learn/view",
+    "bounds": "bounds/view",
+    "promises": "bounds/promises",
+    "certificate": "bounds/certificates/view",
+    "blocks": "bounds/certificates/blocks",
+    "descent": "adaptive/view",
+    "approximation": "adaptive/approximate/view",
+}
+_SHARED = "shared/live"
+#: Constants of the JavaScript modules, declared in constants.d.ts.
+CONSTANTS: dict[str, Any] = {
+    **{"PALETTE": palette(), "BETAS": BETAS, "PATH_BETAS": PATH_BETAS, "WIDTHS": WIDTHS},
+    **{"GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS, "PLANE_CELLS": PLANE_CELLS},
+}
+
+
+def read(name: str) -> str:
+    """Return the text of a file of all views."""
+    return (_PAGES / _SHARED / name).read_text(encoding="utf-8")
+
+
+def html(view: str) -> str:
+    """Return the HTML of a view."""
+    return Template((_PAGES / f"{VIEWS[view]}.html").read_text(encoding="utf-8")).substitute(SLIDERS)
+
+
+def script(name: str) -> str:
+    """Return the JavaScript of a view, or of another canvas of all views, as one module that exports a function."""
+    return join_modules(_PAGES / f"{VIEWS.get(name, f'{_SHARED}/{name}')}.js", CONSTANTS)

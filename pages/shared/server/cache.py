@@ -1,0 +1,53 @@
+"""Results in memory: those of toy and shipped data for all sessions, those of points drawn by hand for their session.
+
+Streamlit keeps both, within a limit of bytes, and computes a result once that several sessions need at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import partial, wraps
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.shared.server.limits import LIMITS
+
+Function = TypeVar("Function", bound=Callable)
+
+
+@st.cache_data(max_size=f"{LIMITS.cache_megabytes}MB", ttl="1h", show_spinner=False)
+def _of_all(key: str, _make: Callable[[], object]) -> object:
+    return _make()
+
+
+@st.cache_data(max_size=f"{LIMITS.session_megabytes}MB", scope="session", show_spinner=False)
+def _of_session(key: str, _make: Callable[[], object]) -> object:
+    return _make()
+
+
+def shared_cache(function: Function) -> Function:
+    """Cache what a function returns for its arguments, frozen descriptions; each caller gets a copy of its own."""
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def known(*arguments, **named):
+        keep = _of_session if _drawn_by_hand((*arguments, *named.values())) else _of_all
+        if keep is _of_session and get_script_run_ctx(suppress_warning=True) is None:
+            return function(*arguments, **named)
+        # Streamlit's own key of a description leaves out the types of descriptions inside it, and pickled bytes differ
+        # for equal texts that are two objects.
+        return keep(repr((name, arguments, named)), partial(function, *arguments, **named))
+
+    return known
+
+
+def _drawn_by_hand(value) -> bool:
+    """Whether a description has points that its reader has drawn, see `ToyData`."""
+    if is_dataclass(value):
+        return bool(getattr(value, "points", "")) or any(
+            _drawn_by_hand(getattr(value, one.name)) for one in fields(value)
+        )
+    return isinstance(value, tuple) and any(map(_drawn_by_hand, value))

@@ -1,0 +1,63 @@
+"""Entry to every page through app.py.
+
+Until `st.navigation` has been called once, Streamlit treats a folder named pages/ as an app of the older kind: on a
+fresh server, a link straight to a page would show it without the navigation.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from urllib.parse import urlsplit
+
+import streamlit as st
+from cachetools import cached
+from threadpoolctl import threadpool_limits
+
+from pages.shared import catalogue
+from rff_engine.plots import sheet
+
+_ENTERED, _RUNS = "entered through app.py", "runs of the script"
+
+
+def record_page(page: str) -> None:
+    """Store the address of the current page, and count the run; app.py calls this in every run."""
+    st.session_state[_ENTERED] = page
+    st.session_state[_RUNS] = count_of_runs() + 1
+
+
+def current_page() -> str:
+    """The address of the current page; `st.context.url` may be wrong after a change of page."""
+    return st.session_state[_ENTERED]
+
+
+def page() -> catalogue.Page:
+    """The record of the current page."""
+    return catalogue.BY_NAME[current_page() or "start"]
+
+
+def count_of_runs() -> int:
+    """How often the whole script has run for this session; runs of fragments are not counted."""
+    return st.session_state.get(_RUNS, 0)
+
+
+@cached({}, condition=threading.Condition())
+def settle_libraries() -> None:
+    """Make reruns faster, once a server."""
+    # The tests compare figures with validated ones.
+    sheet.validate(False)
+    # Figures are small problems in many sessions: BLAS threads would mostly wait for each other.
+    threadpool_limits(limits=1, user_api="blas")
+    # Objects made by imports need not be scanned at each collection.
+    gc.collect()
+    gc.freeze()
+
+
+def require_navigation() -> None:
+    """Rerun through app.py if the page was opened without it; every page calls this first."""
+    if _ENTERED not in st.session_state:
+        here = urlsplit(st.context.url or "").path.rsplit("/", 1)[-1]
+        stand_ins = [st.Page(lambda: None, title="Loading", default=True)]
+        stand_ins += [st.Page(lambda: None, title="Loading", url_path=here)] if here else []
+        st.navigation(stand_ins, position="hidden")
+        st.rerun()

@@ -1,0 +1,61 @@
+"""Processes that compute what takes long: a second core works, and light pages need not wait for heavy ones."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+from loky import ProcessPoolExecutor
+from streamlit.logger import get_logger
+from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
+from threadpoolctl import threadpool_limits
+
+from pages.shared.server.limits import LIMITS
+from pages.shared.server.queues import release_slot
+from rff_engine.studies.running.orphans import end_with
+
+_log = get_logger(__name__)
+# Small products gain nothing from threads, and are slower with them where other processes compute too.
+_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+# loky's own reusable executor is one for each thread, and every script has a thread of its own.
+_pools: dict[str, ProcessPoolExecutor] = {}
+_lock = threading.Lock()
+
+
+def compute(function: Callable, *arguments, **keywords):
+    """What an importable function returns, computed in a worker if there are any."""
+    if LIMITS.workers:
+        release_slot()
+        try:
+            return _workers().submit(function, *arguments, **keywords).result()
+        except (BrokenProcessPool, OSError) as error:  # killed, or the system allows no further process
+            _pools.pop("workers", None)
+            _log.warning("The app computes what a worker process could not finish: %s", error)
+    with threadpool_limits(1, user_api="blas"):
+        return function(*arguments, **keywords)
+
+
+def _workers() -> ProcessPoolExecutor:
+    with _lock:
+        if "workers" not in _pools:
+            ending = {"initializer": end_with, "initargs": (os.getpid(),)}
+            _pools["workers"] = ProcessPoolExecutor(LIMITS.workers, timeout=3600, env=_ONE_THREAD, **ending)
+        return _pools["workers"]
+
+
+def side_by_side(calls: Mapping) -> dict[object, Future]:
+    """Make calls of `compute` at the same time and wait for all; a call that raises ends no other."""
+    if LIMITS.workers:  # a slot for work of its own the script keeps
+        release_slot()
+    session = get_script_run_ctx(suppress_warning=True)  # whose cached results the calls may need
+    join = None if session is None else lambda: add_script_run_ctx(threading.current_thread(), session)
+    with ThreadPoolExecutor(len(calls) if LIMITS.workers and calls else 1, initializer=join) as threads:
+        return {name: threads.submit(call) for name, call in calls.items()}
+
+
+def results(calls: Mapping) -> dict:
+    """What the calls return, made at the same time; raises what the first of those that fail raises."""
+    return {name: future.result() for name, future in side_by_side(calls).items()}

@@ -1,0 +1,122 @@
+"""The last row of every page: a link to the experiment, its figures, its numbers, and code that recomputes them.
+
+Figures are exported in the browser; the table is computed on a click. *Share* opens a panel
+with the link, its QR code from the server, and a choice for a projector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import browser, documentation
+from pages.shared.controls.widgets import Control, as_text, without_headings
+from pages.shared.sharing import codes
+from pages.shared.sharing.program import program
+
+_PLACE = ("lesson", "step")
+_SHOWN_LINK = "link of the panel"
+_link_and_figures = browser.component("sharing", Path(__file__).with_name("row.js"), styles=["row.css", "panel.css"])
+
+
+def query(controls: Sequence[Control | str], values: SimpleNamespace) -> list[tuple[str, str]]:
+    """The query parameters of a link to these values: all controls that apply, also those at their defaults."""
+    return [
+        (control.key, text)
+        for control in without_headings(controls)
+        if control.applies(values)
+        for text in _texts(getattr(values, control.key))
+    ]
+
+
+def _place() -> list[tuple[str, str]]:
+    """The parameters of the lesson; the panel has a choice for projector mode."""
+    return [(name, st.query_params[name]) for name in _PLACE if name in st.query_params]
+
+
+def _take_link() -> None:
+    """Store the link that the panel shows, for its code to be made."""
+    st.session_state[_SHOWN_LINK] = st.session_state["sharing"].get("link")
+
+
+def _texts(value) -> list[str]:
+    """A control's value as texts in the URL."""
+    return list(value) if isinstance(value, tuple) else [as_text(value)]
+
+
+def offer(
+    page: str,
+    controls: Sequence[Control | str],
+    values: SimpleNamespace,
+    numbers: Callable[[], pd.DataFrame],
+    settings: Mapping | None = None,
+    parameters: Mapping[str, str | tuple[str, ...]] | None = None,
+    caption: str = "Link, figures, numbers and code use the current settings, seed included. Run the code from the "
+    "repository's root to recompute the numbers.",
+) -> None:
+    """Show the row at the end of a page.
+
+    Parameters
+    ----------
+    page : str
+        Name of the page's file and of its recipe.
+    controls, values
+        Controls of the page and their values.
+    numbers : callable
+        Makes the table, by the recipe's function of that name; called on a click, outside of the script run.
+    settings : mapping, optional
+        Settings of the recipe that differ from the control of that name, or have none.
+    parameters : mapping, optional
+        Further parameters of the link; one of several texts stands there as often.
+    caption : str, optional
+        Text below the row.
+    """
+    code = program(page, vars(values) | dict(settings or {}))
+    further = [(key, text) for key, value in (parameters or {}).items() for text in _texts(value)]
+    link = [*query(controls, values), *further, *_place()]
+    with st.container(key="ending"):
+        st.divider()
+        st.markdown("**Take it with you**")
+        _row(page, {"page": page, "query": link}, numbers, code)
+        st.caption(f"{caption} {documentation.sentence(page)}")
+        _show(code)
+
+
+@st.fragment
+def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) -> None:
+    """Buttons for the link, figures, numbers and code; a link shown in the panel runs only this part again."""
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="top", key="take_it_with_you"):
+        picture = codes.picture_of(st.session_state.get(_SHOWN_LINK))
+        _link_and_figures(key="sharing", data=data | {"code": picture}, width="content", on_link_change=_take_link)
+        st.download_button(
+            "Numbers (CSV)",
+            lambda: numbers().to_csv(index=False),
+            f"{page}.csv",
+            "text/csv",
+            key="numbers",
+            icon=":material/table:",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Python code",
+            lambda: code,  # may name a visitor's columns, so it gets no address before a click
+            f"{page}_experiment.py",
+            "text/x-python",
+            key="code",
+            icon=":material/code:",
+            on_click="ignore",
+        )
+
+
+@st.fragment
+def _show(code: str) -> None:
+    """The code, sent when the expander opens: highlighting it loads 1.5 MB of script."""
+    shown = st.expander(
+        "Python code that reproduces this view", icon=":material/code:", key="shown_code", on_change="rerun"
+    )
+    if shown.open:
+        shown.code(code, "python")

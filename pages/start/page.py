@@ -1,0 +1,266 @@
+"""Start here: a picture that moves, then five figures, each with links to pages with the same settings."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import streamlit as st
+
+from pages.bounds.results import BoundSettings, Guarantee, all_bounds
+from pages.kernel import figures as kernels
+from pages.kernel.learn.results import frequency_plane
+from pages.kernel.results import KernelSettings, kernel_line
+from pages.landmarks.results import LandmarkSettings, landmark_problem, landmark_view, live_landmarks
+from pages.shared import deferred, layout, lessons, live, sharing
+from pages.shared.catalogue import BY_NAME
+from pages.shared.controls import presentation, scales, screen
+from pages.shared.controls.toy import BETA
+from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent
+from pages.shared.controls.widgets import mount
+from pages.shared.figures import sweeps
+from pages.shared.server.runs import BREAST_SWEEP, Run, run_queue
+from pages.start import recipe
+from rff_engine.plots import bounds, landmarks, learning
+from rff_engine.studies.reports import tables as report
+from rff_engine.studies.toy import learning as toy_learning
+
+MOONS = ToyData("moons", 300, 0.1, 0)
+LANDMARKS = LandmarkSettings(MOONS, 0.501, 20, 5, "random")
+OPENING = replace(LANDMARKS, n_landmarks=3)
+BOUNDS = BoundSettings(MOONS, 0.501, 200), Guarantee(0.05, 5.0, "corrected", False)
+KERNEL = KernelSettings("Gaussian", 1.0, 1.5, 0), 20
+BOARD, WIDTH = ToyData("checkerboard", 300, 0.1, 0), 0.251
+
+
+def introduce(number: int, heading: str, text: str) -> None:
+    """The heading and the text of a figure."""
+    st.header(f"{number}. {heading}")
+    st.markdown(text)
+
+
+def link(page: str, label: str, icon: str = "arrow_forward", **settings) -> None:
+    """A link to a page with the settings of a figure."""
+    query = {key: str(value) for key, value in settings.items()}
+    st.page_link(BY_NAME[page].script, label=label, icon=f":material/{icon}:", query_params=query)
+
+
+@st.fragment
+def show_opening() -> None:
+    """The first picture, which moves, and two links; a move of its slider runs only this part of the page again."""
+    beta = st.session_state.get(BETA.key, BETA.default)
+    with layout.show_errors():
+        live.mount("opening", live_landmarks(OPENING, 1.0), SimpleNamespace(beta=beta), (BETA,))
+    layout.caption_below(
+        "**β changes the learned [[row|column]] alone: points of the star's own class become similar and those of the "
+        "other class dissimilar, until a single cosine is left.** The prior is the kernel itself, the same bump around "
+        f"every star. A learned map is an average of {OPENING.n_frequencies} random cosines; where labels are ignored, "
+        "all weigh the same. Green: similar to the star; purple: dissimilar; red and blue: the classes. Errors are "
+        f"measured on {TEST_POINTS} fresh points."
+    )
+    with st.container(horizontal=True, key="first_steps"):
+        link("landmarks", "**Try it** with all controls", **landmark_query(OPENING, beta))
+        first = next(iter(lessons.content.lessons_of("landmarks").values()))
+        link(first.page, "**Take a quiz:** predict, then look", icon="school", **lessons.address(first))
+        lessons.offer_to_join()
+
+
+def landmark_query(settings: LandmarkSettings, beta: float) -> dict:
+    """The settings of a figure as the page on landmarks names them."""
+    return {
+        "data": settings.data.name,
+        "beta": f"{beta:g}",
+        "D": settings.n_frequencies,
+        "sigma": settings.sigma,
+        "landmarks": settings.n_landmarks,
+    }
+
+
+def kernel_figure() -> None:
+    layout.figure(
+        kernels.spectrum_and_kernel(kernel_line(*KERNEL), height=360),
+        "**[[Right|Below]]: the average of 20 cosines is close to the kernel.** [[Left|Above]]: the [[prior]] density "
+        "of their [[frequencies]], and the 20 draws.",
+        key="kernel",
+        alt="Spectral density with 20 sampled frequencies, and the kernel with its approximation",
+    )
+
+
+def landmark_figure() -> None:
+    problem = landmark_problem(LANDMARKS)
+    view = landmark_view(LANDMARKS, 1.0, 1.0)
+    layout.figure(
+        landmarks.prior_and_learned_maps(problem, view, map_extent(MOONS), upright=screen.narrow()),
+        f"**A linear SVM on five prior similarities errs on {layout.percent(view.prior.test_error)} of fresh points, "
+        f"on learned ones on {layout.percent(view.learned.test_error)}.** Compare the [[rows|columns]]: five "
+        "[[landmarks]] on two moons, green similar, purple dissimilar.",
+        key="landmarks",
+        alt="Similarity maps of five landmarks, by the Gaussian kernel and as learned",
+    )
+
+
+def spectrum() -> tuple[toy_learning.FrequencyPlane, np.ndarray]:
+    plane = frequency_plane(BOARD, WIDTH, scales.WIDTHS / WIDTH)
+    return plane, toy_learning.plane_posterior(plane, 10.0)
+
+
+def spectrum_figure() -> None:
+    plane, posterior = spectrum()
+    layout.figure(
+        learning.frequency_planes(scales.WIDTHS / WIDTH, plane.prior, plane.loss, posterior, height=340),
+        "**The posterior is where the prior has weight and cosines agree with the labels.** From [[left to right|top "
+        "to bottom]], over the plane of frequencies: the [[prior]] density, the agreement of each cosine with the "
+        "labels of a checkerboard, and the [[posterior]] density.",
+        key="spectrum",
+        alt="Prior density, alignment loss and pseudo-posterior over the frequency plane",
+    )
+
+
+def bound_figure() -> None:
+    layout.figure(
+        bounds.bounds_along_beta(all_bounds(*BOUNDS), 1.0),
+        "**Follow one curve from left to right: at a small [[β]] certainty is dear, at a large one learning is.** The "
+        "lowest point is the best guarantee, if that β was fixed beforehand. The [[alignment loss]] says how well "
+        "similarities agree with the labels; it is not the error of a classifier. All bounds have proved constants.",
+        key="bounds",
+        alt="Bounds on the alignment loss against beta, with the empirical loss and the true risk",
+    )
+
+
+def breast_sweep() -> Run | None:
+    """The run of the fifth figure; None, with an error on the page, if the store cannot be used."""
+    try:
+        run = run_queue().submit(BREAST_SWEEP)
+        _ = run.rows  # read here, so that an error of the store is shown here
+        return run
+    except layout.EXPECTED_ERRORS as error:
+        layout.show_error(error)
+        return None
+
+
+def sweep_figure(run: Run) -> None:
+    with layout.show_errors():
+        rows = list(run.rows)
+    if run.active:
+        st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}: {run.message}")
+    layout.figure(
+        sweeps.error_against_features(report.error_by_features(rows), run.settings.protocol().n_features),
+        "**Compare the curves at few frequencies: learned distributions need fewer than the prior.** Mean of "
+        f"{BREAST_SWEEP.repeats} draws on the paper's split of the breast cancer data, with 95 % intervals.",
+        key="sweep",
+        alt="Test error against the number of frequencies on the breast cancer data",
+    )
+    if not run.active and st.session_state.get("sweep was active"):
+        st.session_state["sweep was active"] = False
+        st.rerun()
+    st.session_state["sweep was active"] = run.active
+
+
+def numbers(run: Run | None):
+    """The numbers of the figures as a table; of the fifth, the results so far."""
+    opening, five = (landmark_view(settings, 1.0, 1.0) for settings in (OPENING, LANDMARKS))
+    results = opening, kernel_line(*KERNEL), five, *spectrum(), all_bounds(*BOUNDS)
+    return recipe.numbers(*results, [] if run is None else list(run.rows))
+
+
+def show_kernel() -> None:
+    introduce(
+        1,
+        "A kernel is an average of cosines",
+        "Draw frequencies from the kernel's Fourier transform and average their cosines: the average approximates the "
+        "kernel. The distribution of the frequencies determines the kernel.",
+    )
+    deferred.show("kernel", kernel_figure)
+    link("kernel", "Add frequencies, change the kernel", kernel="Gaussian", width=1, D=20)
+    link("approximate", "Choose better frequencies than random ones", data="wine", first="Monte Carlo", second="Sample")
+    link("adaptive", "Watch frequencies move to where the points need them", data="line", r=20, landmarks=50)
+    st.divider()
+
+
+def show_landmarks() -> None:
+    introduce(
+        2,
+        "Every landmark learns its own similarity",
+        "The kernel draws the same bump around every landmark. Reweighting 20 random cosines by the labels gives each "
+        "landmark its own similarity, which follows the classes.",
+    )
+    deferred.show("landmarks", landmark_figure)
+    link("landmarks", "Move β, add landmarks, click your own", **landmark_query(LANDMARKS, 1.0))
+    st.divider()
+
+
+def show_spectrum() -> None:
+    introduce(
+        3,
+        "Labels reweight the cosines",
+        "A cosine agrees with the labels when it is large within a class and small between classes. The "
+        "pseudo-posterior weighs each by $e^{-\\beta\\sqrt n\\,\\text{loss}}$.",
+    )
+    deferred.show("spectrum", spectrum_figure)
+    link("learn_kernel", "Learn the kernel", data="checkerboard", beta=10, sigma=0.251)
+    st.divider()
+
+
+def show_bound() -> None:
+    introduce(
+        4,
+        "A bound shows the price of learning",
+        "PAC-Bayes bounds the loss on new data by the loss on the sample plus a price: for certainty, and for the "
+        "distance from the prior. β balances the two.",
+    )
+    deferred.show("bounds", bound_figure)
+    link(
+        "bounds",
+        "See the terms of a bound, and a printed one fail",
+        form="corrected",
+        beta=1,
+        N=200,
+        sigma=0.501,
+        eps=0.05,
+        mu=5,
+    )
+    st.divider()
+
+
+def show_sweep() -> Run | None:
+    """The fifth figure; returns its run."""
+    introduce(
+        5,
+        "Few learned frequencies replace many random ones",
+        "With the protocol of the paper, on real data: with fewer than about five frequencies, learned ones err far "
+        "less.",
+    )
+    run = breast_sweep()
+    if run is not None:
+        deferred.show("sweep", lambda: st.fragment(sweep_figure, run_every=1.0 if run.active else None)(run))
+    link("real_data", "Other data sets, landmarks, the whole grid", dataset="breast")
+    st.divider()
+    return run
+
+
+def main() -> None:
+    values = mount(())
+    layout.title(
+        "A kernel says which points are similar to a **[[landmark]]**, a star, before any label is seen: the "
+        "**[[prior]]**. Drag **[[β]]**: the more the labels count, the more each star learns a similarity of its own, "
+        "the **[[posterior]]**.",
+    )
+    show_opening()
+    st.divider()
+    with layout.show_errors():
+        show_kernel()
+        show_landmarks()
+        show_spectrum()
+        show_bound()
+        run = show_sweep()
+        st.header("Short lessons")
+        st.markdown("A few steps each, on one of the pages: look, predict, and see what happens.")
+        lessons.show_all_links()
+        presentation.show_button()
+
+    sharing.offer(
+        "start", (), values, lambda: numbers(run), {"seed": BREAST_SWEEP.seed, "repeats": BREAST_SWEEP.repeats}
+    )
+
+
+if __name__ == "__main__":
+    main()

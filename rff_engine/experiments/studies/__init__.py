@@ -1,1 +1,0 @@
-"""Protocols of the papers, and the problems and units that compute their rows."""

@@ -1,1 +1,0 @@
-"""The live views of the app: their JavaScript, and what the server sends them."""

@@ -1,0 +1,212 @@
+"""Certified classifiers on real data: their bounds, and their errors on the test rows.
+
+Training and validation rows together are divided in half, for the prior and for the bound. Widths, strengths and
+scalings of columns are chosen on the prior's half.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import ndtr
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from .._typing import MatrixLike
+from .._validation import check_choice, check_count, check_fits
+from ..certificates import CertificateTerm, Choice, learn_vote, unit_features
+from ..certified_classifier import WIDTHS, CertifiedClassifier, prior_sizes
+from ..estimators import (
+    LandmarkSimilarity,
+    OptimizedKernelFeatures,
+    PseudoPosteriorFeatures,
+    RandomFourierFeatures,
+)
+from ..kernels import GaussianKernel, SpectralKernel
+from ..landmark_boosting import WEAK_LEARNERS, LandmarkBoosting
+from . import datasets
+from .problem import LetarteSplit
+
+METHODS = ("rff", "pbrff", "okrff", "landmarks", "boosting")
+DEFAULT_COMPONENTS, _N_CANDIDATES = 200, 2000
+_PRIOR_FRACTION = 0.5
+# Chosen on the prior's rows, at no price.
+_BETAS, _RHOS = (1.0, 10.0, "bound"), (0.01, 0.1, "bound")
+_WIDTH_COMPONENTS = 100
+_LANDMARK_FREQUENCIES = 32
+#: Sets whose columns have units of their own.
+SCALED = ("ads", "adult", "breast")
+
+
+class NamedSplit(LetarteSplit, Protocol):
+    """A split that says whose rows it has, such as `datasets.Split`."""
+
+    @property
+    def name(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class CertifiedRun:
+    """Bounds of one fit and errors on the test rows."""
+
+    arm: str
+    """As in `CertifiedClassifier`"""
+    terms: tuple[CertificateTerm, ...]
+    risk_bound: float
+    gibbs_bound: float
+    tandem_bound: float
+    c_bound: float
+    test_set_bound: float | None
+    n_bound: int
+    test_error: float
+    gibbs_error: float
+    n_components: int
+
+
+def certify(
+    dataset: str, method: str = "pbrff", epsilon: float = 0.05, random_state: int = 0, n_components: int | None = None
+) -> CertifiedRun:
+    """Fit a certified classifier to the training and validation rows of a published split, and test it.
+
+    `n_components`, D, is the number of frequencies, landmarks or rounds; ``None`` stands for
+    DEFAULT_COMPONENTS, or for as many landmarks as there are rows to take them from.
+    """
+    check_choice(method, "method", METHODS)
+    split = CertifiedSplit(datasets.published_split(dataset), random_state)
+    if n_components is None:
+        n_components = min(DEFAULT_COMPONENTS, split.most_components(method))
+    return split.run(method, n_components, epsilon=epsilon)
+
+
+class CertifiedSplit:
+    """The rows of a split, and feature maps to choose among on the prior's rows.
+
+    Parameters
+    ----------
+    random_state : int
+        Of the prior's rows, which all methods share, and of the features.
+    n_candidates : int
+        N, of "pbrff" and "okrff".
+    """
+
+    def __init__(self, split: NamedSplit, random_state: int = 0, n_candidates: int = _N_CANDIDATES):
+        stack = sp.vstack if sp.issparse(split.X_train) else np.concatenate
+        self.X: MatrixLike = stack([split.X_train, split.X_valid])
+        self.y: np.ndarray = np.concatenate([split.y_train, split.y_valid])
+        self.split: NamedSplit = split
+        self.random_state: int = random_state
+        self.n_candidates: int = n_candidates
+
+    def run(
+        self,
+        method: str,
+        n_components: int = DEFAULT_COMPONENTS,
+        kernel: SpectralKernel | None = None,
+        epsilon: float = 0.05,
+    ) -> CertifiedRun:
+        """Bounds and test errors of a method with D features or landmarks; `kernel` None is one of width "scale"."""
+        model, split = self.fitted(method, n_components, kernel, epsilon), self.split
+        wrong = model.predict(split.X_test) != split.y_test
+        chances = model.vote_shares(split.X_test)
+        gibbs_error = 1 - chances[np.arange(len(wrong)), np.searchsorted(model.classes_, split.y_test)].mean()
+        return CertifiedRun(
+            model.arm_,
+            model.certificate_,
+            model.risk_bound_,
+            model.gibbs_bound_,
+            model.tandem_bound_,
+            model.c_bound_,
+            model.test_set_bound_,
+            len(model.bound_rows_),
+            float(wrong.mean()),
+            float(gibbs_error),
+            n_components,
+        )
+
+    def fitted(
+        self,
+        method: str,
+        n_components: int = DEFAULT_COMPONENTS,
+        kernel: SpectralKernel | None = None,
+        epsilon: float = 0.05,
+    ) -> CertifiedClassifier:
+        """The classifier of `run`."""
+        check_choice(method, "method", METHODS)
+        most = self.most_components(method)
+        if check_count(n_components, "n_components") > most:
+            raise ValueError(
+                f"n_components is {n_components}; landmarks are rows of the prior's half, of which {most} are for "
+                f"fitting, so at most {most} are allowed."
+            )
+        check_fits(n_components * sum(self.X.shape), f"n_components is {n_components} for {self.X.shape[0]} rows")
+        return self._fitted(self._maps(method, kernel, n_components), epsilon)
+
+    def posterior_alone(self, model: CertifiedClassifier) -> dict[str, float]:
+        """Bounds of the posterior by PAC-Bayes-kl at the whole epsilon, without the test set's arm, and test errors."""
+        signs, rows = np.where(self.y == model.classes_[1], 1.0, -1.0), model.bound_rows_
+
+        def unit(X):
+            return unit_features(model.features_.transform(X))
+
+        vote = learn_vote(unit(self.X[rows]), signs[rows], model.prior_coef_, model.epsilon, Choice())
+        test = np.where(self.split.y_test == model.classes_[1], 1, -1) * (unit(self.split.X_test) @ vote.mean)
+        return {
+            "risk_bound": vote.bound,
+            "gibbs_bound": vote.gibbs_bound,
+            "tandem_bound": vote.tandem_bound,
+            "c_bound": vote.c_bound,
+            "test_error": float((test <= 0).mean()),
+            "gibbs_error": float(ndtr(-test).mean()),
+        }
+
+    def most_components(self, method: str) -> int:
+        """The largest D: landmarks are distinct rows of the prior's half, frequencies and rounds are not limited."""
+        return prior_sizes(len(self.y), _PRIOR_FRACTION)[1] if method == "landmarks" else sys.maxsize
+
+    def kernel(self) -> SpectralKernel:
+        """The Gaussian kernel of the width at which random Fourier features err least on the prior's rows."""
+        model = self._fitted([self._scaled(RandomFourierFeatures(None, 1, random_state=0))], 0.05)
+        sigma = self._last(model.features_).kernel_.sigma
+        kernels = [GaussianKernel(width * sigma) for width in WIDTHS]
+        maps = [RandomFourierFeatures(one, _WIDTH_COMPONENTS, random_state=self.random_state) for one in kernels]
+        return self._last(self._fitted([self._scaled(one) for one in maps], 0.05).features_).kernel_
+
+    def _fitted(self, maps, epsilon: float) -> CertifiedClassifier:
+        # All seeds are given, so that the prior's rows are the same for all maps.
+        return CertifiedClassifier(maps, _PRIOR_FRACTION, epsilon, self.random_state).fit(self.X, self.y)
+
+    def _maps(self, method: str, kernel, D: int) -> list:
+        N, seed = self.n_candidates, self.random_state
+        if method == "rff":
+            maps = [RandomFourierFeatures(kernel, D, random_state=seed)]
+        elif method == "pbrff":
+            maps = [PseudoPosteriorFeatures(kernel, D, N, beta=beta, random_state=seed) for beta in _BETAS]
+        elif method == "okrff":
+            maps = [OptimizedKernelFeatures(kernel, D, N, rho=rho, random_state=seed) for rho in _RHOS]
+        elif method == "boosting":
+            # Descended frequencies leave the prior: the width that suits drawn ones need not suit them.
+            kernels = [None] if kernel is None else [kernel, GaussianKernel("scale")]
+            maps = [
+                LandmarkBoosting(one, D, weak_learner, random_state=seed)
+                for one in kernels
+                for weak_learner in WEAK_LEARNERS
+            ]
+        else:
+            frequencies = _LANDMARK_FREQUENCIES
+            maps = [
+                LandmarkSimilarity(kernel, D, "random", n_components=frequencies, beta=beta, random_state=seed)
+                for beta in _BETAS
+            ]
+        return [self._scaled(one) for one in maps]
+
+    def _scaled(self, features):
+        """The map on scaled columns, where the set needs it; the scaling is learned with the map."""
+        return make_pipeline(StandardScaler(), features) if self.split.name in SCALED else features
+
+    @staticmethod
+    def _last(features):
+        return features[-1] if hasattr(features, "steps") else features

@@ -1,0 +1,223 @@
+"""What all rows of a run share: the rows of a split, seeds by purpose, the kernel and the columns of a result.
+
+`letarte_problem` and `li_problem` hold the problem of each paper. Nothing here depends on the methods, or on where a
+row is computed.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
+from uuid import uuid4
+
+import numpy as np
+import scipy.sparse as sp
+
+import rff_engine
+
+from .._typing import ArrayLike, MatrixLike
+from ..kernels import GaussianKernel
+
+Row: TypeAlias = dict[str, Any]
+"""Values of a result row by column, or some of them: text, numbers, and None for what does not apply."""
+_Value = TypeVar("_Value")
+
+COLUMNS = (
+    "run",
+    "dataset",
+    "split",
+    "repeat",
+    "method",
+    "landmarks",
+    "share",
+    "D",
+    "beta",
+    "rho",
+    "gamma",
+    "C",
+    "train_error",
+    "valid_error",
+    "test_error",
+    "seconds",
+    "note",
+)
+"""Of a result row"""
+
+
+SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
+"""The columns that set a row apart from the others of a problem"""
+MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds", "note")
+"""The columns that are computed"""
+
+
+class Work(Protocol):
+    """What a study asks of the run: which rows it still needs, and calls that may go to other processes."""
+
+    def known(self, settings: Row) -> Row | None:
+        """The row of these settings, if it has been computed, here or in another run."""
+        ...
+
+    def each(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """The results of calls (function, argument, ...), in any order."""
+        ...
+
+    def in_turn(self, items: Iterable[_Value]) -> Iterator[_Value]:
+        """The items, in an order in which two runs at once meet seldom."""
+        ...
+
+
+Report: TypeAlias = tuple[str, Row | None]
+"""What a study has just done, in words, and the new row, if it is one"""
+
+
+class _Split(Protocol):
+    """Training and test rows (n, d), arrays or CSR matrices, with their labels or targets (n,)."""
+
+    @property
+    def X_train(self) -> MatrixLike: ...
+
+    @property
+    def y_train(self) -> ArrayLike: ...
+
+    @property
+    def X_test(self) -> MatrixLike: ...
+
+    @property
+    def y_test(self) -> ArrayLike: ...
+
+
+class LetarteSplit(_Split, Protocol):
+    """A split with validation rows, such as `datasets.Split`."""
+
+    @property
+    def X_valid(self) -> MatrixLike: ...
+
+    @property
+    def y_valid(self) -> ArrayLike: ...
+
+
+class LiSplit(_Split, Protocol):
+    """A split without validation rows, such as `datasets.TwoPartSplit`."""
+
+    @property
+    def task(self) -> str:
+        """ "regression" or "classification" """
+        ...
+
+
+class Part(NamedTuple):
+    """Points of shape (n, d) and their targets or coded labels, (n,)."""
+
+    X: np.ndarray | sp.csr_array
+    y: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A checked split with a Gaussian kernel, the labels of its result rows and one seed for all random draws.
+
+    It can be pickled. A process that receives the same problem again takes the one that it has, with what it keeps.
+    """
+
+    train: Part
+    test: Part
+    labels: Row
+    """Values of every result row: run, dataset, split and repeat"""
+    seed: int
+    notes: tuple[str, ...] = ()
+    """Part of every result row"""
+    gamma: float | None = None
+    """Of the kernel; ``None`` before it is chosen"""
+    data: str = ""
+    """Digest of the split that it was made from"""
+    kept: dict[str, tuple[object, Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Values that several rows need, see `keep`; they stay in this process"""
+    _id: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False, compare=False)
+
+    purposes: ClassVar[tuple[str, ...]] = ()
+    """Of random draws. Each has its own child seed: a method draws the same whichever other methods run. New ones go
+    to the end, since the position of a purpose is part of its seed."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (type(self), {**self.__dict__, "kept": {}})
+
+    def keep(self, name: str, of: object, make: Callable[[], _Value]) -> _Value:
+        """The value of `make()`, computed once in this process as long as `of` stays equal; the last one is kept."""
+        if name not in self.kept or self.kept[name][0] != of:
+            self.kept.pop(name, None)  # its memory is free before the next one is made
+            self.kept[name] = of, make()
+        return self.kept[name][1]
+
+    @staticmethod
+    def digest(split: Any) -> str:
+        """Digest of what a problem takes from a split."""
+        raise NotImplementedError
+
+    @property
+    def kernel(self) -> GaussianKernel:
+        if self.gamma is None:
+            raise ValueError("gamma is not chosen yet; without it there is no kernel.")
+        return GaussianKernel.from_gamma(self.gamma)
+
+    @property
+    def n_columns(self) -> int:
+        return self.train.X.shape[1]
+
+    def child_seed(self, purpose: str, *key: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.seed, spawn_key=(self.purposes.index(purpose), *key))
+
+    def rng(self, purpose: str, *key: int) -> np.random.Generator:
+        return np.random.default_rng(self.child_seed(purpose, *key))
+
+    def draw_rows(self, purpose: str, n: int, max_rows: int | None, *key: int) -> np.ndarray | slice:
+        """Sorted indices of `max_rows` random rows out of n, or a slice of all n if that is not fewer."""
+        if max_rows is None or n <= max_rows:
+            return slice(None)
+        return np.sort(self.rng(purpose, *key).choice(n, size=max_rows, replace=False))
+
+    def row(self, method: str, errors: Row, seconds: float, notes: tuple[str, ...] = (), **fields: Any) -> Row:
+        """Result row of a method, with the keys `COLUMNS` and "made_with"; what does not apply is None."""
+        values = {**self.labels, "method": method, "gamma": self.gamma, "note": "; ".join((*self.notes, *notes))}
+        values |= {**fields, **errors, "seconds": seconds, "made_with": made_with()}
+        return {column: values.get(column) for column in (*COLUMNS, "made_with")}
+
+
+_last: Problem | None = None
+
+
+def _received(kind: type[Problem], state: dict[str, Any]) -> Problem:
+    """The problem that another process has sent."""
+    global _last
+    if _last is None or _last._id != state["_id"]:
+        _last = object.__new__(kind)
+        _last.__dict__.update(state)
+    return _last
+
+
+@lru_cache(maxsize=1)
+def made_with() -> str:
+    """Versions of the engine, of Python and of the libraries that this process computes with, and its machine."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    engine = f"rff_engine {rff_engine.__version__}, Python {platform.python_version()}"
+    return f"{engine}, {libraries}; {platform.system()} {platform.machine()}"
+
+
+class _Digest(Protocol):
+    def update(self, data: Any, /) -> None: ...
+
+
+def update_digest(digest: _Digest, arrays: Iterable[np.ndarray]) -> None:
+    """Feed the shape, type and bytes of each array to a hash object."""
+    for values in arrays:
+        values = np.ascontiguousarray(values)
+        digest.update(f"{values.shape} {values.dtype.str}".encode())
+        digest.update(values.data)
+
+
+def wave_seconds(n: int, n_frequencies: int, d: int) -> float:
+    """Estimated time of n x D phases in d dimensions with their sines and cosines."""
+    return 0.001 + n * n_frequencies * (20e-9 + d * 2e-11)

@@ -1,0 +1,306 @@
+"""A certificate of the user's own table as a record, a sentence, and one page in HTML that can be verified."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib import import_module
+from itertools import accumulate, takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pandas as pd
+import scipy
+import sklearn
+from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.discovery import all_estimators
+
+import rff_engine
+
+from ... import CertifiedClassifier, RandomFourierFeatures
+from ..._validation import LARGEST, shown
+from .. import datasets as sets
+
+_OWN = "a vote on 200 random Fourier features of scaled columns"
+_OWN_OF_BLOCKS = "ridge regression of the labels on 200 random Fourier features of scaled columns"
+_N_COMPONENTS = 200
+_VERSIONS = {"python": platform.python_version().partition("+")[0]} | {
+    module.__name__: module.__version__.partition("+")[0] for module in (rff_engine, numpy, scipy, sklearn)
+}
+_VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){0,3}((a|b|rc)[0-9]{1,4})?(\.post[0-9]{1,4})?(\.dev[0-9]{1,8})?")
+_STYLE = """
+body {max-width: 75rem; margin: 2rem auto; padding: 0 1.5rem; font: 16px/1.5 system-ui, sans-serif; color: #1f2430}
+h1 {font-size: 1.7rem}
+table {border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums}
+th, td {padding: 0.2rem 0.7rem; border-bottom: 1px solid #d9dce3; text-align: right}
+th:first-child, td:first-child {text-align: left}
+:is(th, td):nth-child(2):last-child {text-align: left; overflow-wrap: anywhere}
+.wide {overflow-x: auto; margin-top: 1rem}
+.ledger {display: block; width: 100%; max-width: 26rem; font-size: 13px; fill: #1f2430}
+@page {margin: 15mm}
+@media print {
+  body {max-width: none; margin: 0; padding: 0}
+  .wide {overflow: visible}
+  tr, .ledger {break-inside: avoid}
+}
+"""
+_BAR_WIDTH, _BAR_STEP, _BAR_COLOURS = 360, 28, ("#9aa1b0", "#2f5fd0")
+_ESCAPED = "\\u003c"  # a "<" of JSON, which could end a script
+_GIVEN = {"target": str, "classifier": str, "epsilon": float, "seed": int, "blocks": int, "versions": dict}
+"""What a page is asked for; all else in it has to follow"""
+
+
+def certify_table(
+    file: str, target: str, classifier: str | None, epsilon: float, seed: int, blocks: int | None = None
+) -> dict[str, Any]:
+    """Fit a certified classifier to a table, and say all that its certificate depends on.
+
+    Rows with missing values are dropped, and columns that tell rows apart are left out, before anything is learned.
+
+    Parameters
+    ----------
+    file : str
+        A table in any format of `datasets.read_table`.
+    target : str
+        The column to predict.
+    classifier : str or None
+        Import path of a classifier's class that needs no arguments; None stands for a vote on random Fourier features,
+        or for ridge regression on them in blocks.
+    blocks : int or None
+        Of progressive validation; None leaves the rows of the bound out of what is learned.
+
+    Returns
+    -------
+    dict
+        Of numbers, texts and lists, as JSON has them.
+
+    Raises
+    ------
+    ValueError
+        If the file or a name is not usable, or too few rows are left.
+    """
+    data = _read(file, "--table")
+    table = sets.read_table(data, file)
+    columns = sets.suggest_columns(table, target)
+    as_they_are = sets.Limits(unscaled=LARGEST)  # the classifier scales, or has no need to
+    dataset = sets.prepare(table, target, columns, "none", "drop", "classification", as_they_are)
+    with warnings.catch_warnings(record=True) as caught, _one_sentence(classifier):
+        warnings.simplefilter("always", UserWarning)
+        model = _model(classifier, epsilon, seed, blocks).fit(dataset.X, dataset.y)
+    of_blocks = {} if blocks is None else {"blocks": blocks, "rows of each block": model.block_sizes_.tolist()}
+    return {
+        "file": Path(file).name,
+        "sha256": sha256(data).hexdigest(),
+        "target": target,
+        "columns": list(columns),
+        "rows": dataset.n_samples,
+        "classes": [dataset.label_names[label] for label in model.classes_.tolist()],
+        "classifier": classifier or (_OWN if blocks is None else _OWN_OF_BLOCKS),
+        "seed": seed,
+        "epsilon": epsilon,
+        "rows of the bound": len(model.bound_rows_),
+        "errors on them": model.n_errors_,
+        "arm": model.arm_,
+        "terms": [[term.name, float(term.nats), float(term.risk)] for term in model.certificate_],
+        "risk_bound": model.risk_bound_,
+        "cautions": [str(one.message) for one in caught if issubclass(one.category, UserWarning)],
+        "versions": _VERSIONS,
+    } | of_blocks
+
+
+def _read(file: str, option: str) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{option} is {file!r}, which cannot be read: {error.strerror}.") from None
+
+
+def _model(classifier: str | None, epsilon: float, seed: int, blocks: int | None) -> CertifiedClassifier:
+    model = CertifiedClassifier(epsilon=epsilon, random_state=seed)
+    if blocks is not None:
+        model.set_params(scheme="progressive", n_blocks=blocks)
+    if classifier is None:
+        maps = StandardScaler(), RandomFourierFeatures(n_components=_N_COMPONENTS)
+        if blocks is None:
+            return model.set_params(features=make_pipeline(*maps))
+        return model.set_params(estimator=make_pipeline(*maps, RidgeClassifier()))
+    return model.set_params(estimator=_made(classifier))
+
+
+def _made(classifier: str) -> Any:
+    """A classifier of the class that the caller names, which is called only if it is one."""
+    module, _, name = classifier.rpartition(".")
+    try:
+        kind = known_classifiers().get(classifier) or getattr(import_module(module), name)
+        made = kind() if isinstance(kind, type) and hasattr(kind, "__sklearn_tags__") else None
+    except (ImportError, AttributeError, TypeError, ValueError):
+        made = None
+    if made is None or not is_classifier(made):
+        raise ValueError(
+            f"--classifier is {classifier!r}; the import path of a classifier's class that needs no arguments is "
+            "needed, such as sklearn.ensemble.RandomForestClassifier."
+        )
+    return made
+
+
+@cache
+def known_classifiers() -> dict[str, type]:
+    """The classes that a page may name, by import path: the classifiers of scikit-learn and of this engine."""
+    named = all_estimators(type_filter="classifier")
+    public = {
+        ".".join([*takewhile(lambda part: part[0] != "_", kind.__module__.split(".")), name]): kind
+        for name, kind in named
+    }
+    own = {f"rff_engine.{name}": getattr(rff_engine, name) for name in rff_engine.__all__}
+    return public | {
+        path: kind for path, kind in own.items() if isinstance(kind, type) and issubclass(kind, ClassifierMixin)
+    }
+
+
+@contextmanager
+def _one_sentence(classifier: str | None) -> Iterator[None]:
+    """What goes wrong in a classifier that was named is its own fault, and no end of the program."""
+    try:
+        yield
+    except (ValueError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        if classifier is None:
+            raise
+        raise ValueError(f"--classifier is {classifier!r}, which fails on this table: {shown(error)}.") from None
+
+
+def sentence(record: dict[str, Any]) -> str:
+    """What may be said aloud; the percentage is rounded up."""
+    percent = math.ceil(round(1000 * record["risk_bound"], 6)) / 10
+    certified = (
+        f"With confidence {100 * (1 - record['epsilon']):g} % at most {percent:g} % of new rows like these are "
+        "misclassified"
+    )
+    classifiers = len(record.get("rows of each block", []))
+    if classifiers < 2:
+        return f"{certified}."
+    return f"{certified}, if each is predicted by a random one of the {classifiers} blocks' classifiers."
+
+
+def page(record: dict[str, Any]) -> str:
+    """The certificate as one page in HTML, which holds its record."""
+    title = f"Certificate for {record['target']} in {record['file']}"
+    words = [sentence(record)]
+    if "blocks" in record:
+        words.append(
+            "The classifier of a block learned from all rows before it and was tested on those of the block. It is "
+            "drawn in proportion to the rows of its block that count."
+        )
+    words.append(
+        "It assumes that the rows are independent draws from one distribution, and that new rows come from the same. "
+        + " ".join(f"Caution: {caution}" for caution in record["cautions"])
+    )
+    shown = {key: value for key, value in record.items() if key not in ("terms", "cautions", "versions")}
+    shown["versions"] = [f"{name} {text}" for name, text in record["versions"].items()]
+    shown["checksum of this certificate"] = sha256(json.dumps(record).encode()).hexdigest()
+    texts = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in shown.values()]
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        *(f"<p>{escape(text)}</p>" for text in words),
+        _ledger([(name, risk) for name, _, risk in record["terms"]], "certified risk"),
+        _table(pd.DataFrame(record["terms"], columns=["term", "nats", "risk"])),
+        _table(pd.DataFrame({"of": list(shown), "value": texts})),
+        # For programs that read the page.
+        f'<script type="application/json">{json.dumps(record).replace("<", _ESCAPED)}</script>',
+    ]
+    body = "\n".join(parts)
+    text = (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+    # A visitor names the file, and the name may hold what cannot be seen, such as marks of writing direction.
+    return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
+
+
+def _table(frame: pd.DataFrame) -> str:
+    table = frame.to_html(index=False, border=0, na_rep="", float_format="{:.4f}".format)
+    return f'<div class="wide" tabindex="0">{table}</div>'
+
+
+def _ledger(terms: Sequence[tuple[str, float]], total: str) -> str:
+    """A picture of terms (name, share) that add up, each bar from where the last one ends, and of their sum."""
+    ends = [0.0, *accumulate(share for _, share in terms)]
+    bars = [(name, share, *sorted(ends[i : i + 2])) for i, (name, share) in enumerate(terms)]
+    bars.append((total, ends[-1], *sorted((0.0, ends[-1]))))
+    scale = _BAR_WIDTH / (max(map(abs, ends)) or 1.0)
+    drawn = "".join(
+        f'<text y="{_BAR_STEP * i + 12}">{escape(name)}</text>'
+        f'<text x="{_BAR_WIDTH}" y="{_BAR_STEP * i + 12}" text-anchor="end">{100 * share:.3g} %</text>'
+        f'<rect x="{low * scale:.2f}" y="{_BAR_STEP * i + 16}" width="{(high - low) * scale:.2f}" height="8"'
+        f' fill="{_BAR_COLOURS[i == len(terms)]}"/>'
+        for i, (name, share, low, high) in enumerate(bars)
+    )
+    alt = f"{total} {100 * ends[-1]:.3g} %, the sum of {len(terms)} terms"
+    view = f"0 0 {_BAR_WIDTH} {_BAR_STEP * len(bars)}"
+    return f'<svg class="ledger" role="img" aria-label="{escape(alt)}" viewBox="{view}">{drawn}</svg>'
+
+
+def verify(file: str, table: str, classifier: str | None = None) -> dict[str, Any]:
+    """The record of a page, every character of which is what the table gives.
+
+    A page comes from anywhere. It names a column of the table and one of `known_classifiers`, and nothing of it is
+    believed but the versions, of which only the form can be checked.
+
+    Parameters
+    ----------
+    file, table : str
+        The page, and its table with the name that it had.
+    classifier : str, optional
+        Import path of the caller's own class, which the page has to name as well.
+
+    Raises
+    ------
+    ValueError
+        If it is no such page, names another class, or a character differs.
+    """
+    data = _read(file, "--verify")
+    record = _asked(data, file)
+    named = record["classifier"]
+    if classifier is None and named not in (_OWN, _OWN_OF_BLOCKS) and named not in known_classifiers():
+        raise ValueError(
+            f"--verify is {file!r}, which names {shown(named)}, no classifier of scikit-learn or rff_engine; if it is "
+            "one of your own, give it as --classifier."
+        )
+    classifier = classifier or (named if named in known_classifiers() else None)
+    again = certify_table(table, record["target"], classifier, record["epsilon"], record["seed"], record.get("blocks"))
+    again["versions"] = record["versions"]
+    if page(again).encode() != data:
+        differing = [key for key in again if key not in record or record[key] != again[key]]
+        what = differing[0] if differing else "text"
+        raise ValueError(f"--verify is {file!r}, which was changed: --table {table!r} gives another {what}.")
+    return again
+
+
+def _asked(data: bytes, file: str) -> dict[str, Any]:
+    """The record in a page, of which the entries of `_GIVEN` have their form."""
+    record: dict[str, Any] = {}
+    try:
+        record = json.loads(data.decode().partition('<script type="application/json">')[2].partition("</script>")[0])
+        given = {name: record[name] for name in _GIVEN if name != "blocks"} | {"blocks": record.get("blocks", 1)}
+        right = {name: type(value) for name, value in given.items()} == _GIVEN
+        right = right and 0 < given["epsilon"] < 1 and given["seed"] >= 0 and given["blocks"] >= 1
+        right = right and list(given["versions"]) == list(_VERSIONS)
+        right = right and all(map(_VERSION.fullmatch, given["versions"].values()))
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        right = False
+    if not right:
+        raise ValueError(f"--verify is {file!r}, which holds no certificate that `certify --html` wrote.")
+    return record

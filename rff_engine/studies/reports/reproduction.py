@@ -1,0 +1,93 @@
+"""The tables and figures of both papers that can be rerun: their runs, known rows, and comparison with the paper.
+
+`letarte` and `li` hold those of each paper. Nothing is run or drawn here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from ..._validation import check_choice
+from ..problem import Row
+from ..protocols import TARGETS, RunSpec
+from ..running.store import Store
+from . import letarte, li
+
+SHIPPED = Path(__file__).parent / "data" / "reruns.sqlite"
+"""Store of finished reruns, part of the repository"""
+
+
+def datasets_of(target: str) -> tuple[str, ...]:
+    """The data sets of a table or figure, in the paper's order."""
+    check_choice(target, "target", tuple(TARGETS))
+    return li.DATASETS if target in li.TARGETS else letarte.DATASETS
+
+
+def specs(target: str, datasets: Sequence[str] | None = None, scaled: Collection[str] = ()) -> list[RunSpec]:
+    """The runs behind a table or figure.
+
+    Parameters
+    ----------
+    target : str
+        One of `TARGETS`.
+    datasets : sequence of str, optional
+        Of `datasets_of` the target; by default all.
+    scaled : sequence of str
+        Data sets whose columns are standardised. Letarte et al. (2019) do this for none, Li et al. (2019) for all,
+        whatever is given here.
+
+    Raises
+    ------
+    ValueError
+        If the target, or a data set, is none of the papers'.
+    """
+    datasets = datasets_of(target) if datasets is None else datasets
+    if target in li.TARGETS:
+        return li.specs(target, datasets) + [cause.spec for cause in li.causes(target, datasets)]
+    return letarte.specs(target, datasets, scaled)
+
+
+def all_specs() -> list[RunSpec]:
+    """The runs behind all tables and figures, each once."""
+    return list({spec.run_id: spec for target in TARGETS for spec in specs(target)}.values())
+
+
+def known_rows(
+    store: Store, target: str, datasets: Sequence[str] | None = None, scaled: Collection[str] = ()
+) -> list[Row]:
+    """Rows of the runs behind a table or figure that a store has; see `specs`."""
+    return [row for spec in specs(target, datasets, scaled) for row in store.rows(spec)]
+
+
+def compare_with_paper(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
+    """Numbers of a table or figure with those of its reruns: `letarte.table_1`, `letarte.figure` or `li.table`."""
+    if target in li.TARGETS:
+        return li.table(target, rows)
+    return letarte.table_1(rows) if target == "table1" else letarte.figure(target, rows)
+
+
+def provenance(store: Store, specs: Iterable[RunSpec]) -> pd.DataFrame:
+    """Protocol, seeds, time, library versions and machine of the runs that a store has rows of.
+
+    Minutes are those of the rows alone, see `run`.
+    """
+    made = ((spec, store.rows(spec)) for spec in specs)
+    return pd.DataFrame([_made(store, spec, rows) for spec, rows in made if rows])
+
+
+def _made(store: Store, spec: RunSpec, rows: list[Row]) -> Row:
+    finished = len(rows) == spec.repeats * len(spec.protocol.settings())
+    return {
+        "run": spec.run_id,
+        "data set": spec.dataset,
+        "split": spec.split,
+        "columns": "as they are" if spec.protocol.scaling == "none" else "standardised",
+        "repeats": f"{spec.repeats}" if finished else f"{len({row['repeat'] for row in rows})}, unfinished",
+        "first seed": spec.seed,
+        "rows": len(rows),
+        "minutes": round(sum(row["seconds"] for row in rows) / 60, 1),
+        "made with": "; ".join(store.provenance(spec)),
+    }

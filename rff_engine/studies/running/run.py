@@ -1,0 +1,226 @@
+"""Runs: for each row of a protocol that a store lacks, compute it and keep it.
+
+The calls of a study go through joblib: one after the other in this process, to other processes, or to whatever
+`joblib.parallel_config` says, such as a Dask cluster. This process alone writes to the store, each row in a transaction
+of its own. A run that is stopped or killed loses the calls in work and no more; the same run goes on where it was.
+
+Several runs may write to one store. None tells the others what it does: each looks again before a row, and one that
+has computed a row in vain goes on at another place.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError
+from contextlib import closing, contextmanager, suppress
+from copy import copy
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeVar, cast
+
+from joblib import Parallel, delayed
+from threadpoolctl import ThreadpoolController
+
+from ..._blocks import threads_kept
+from ..._validation import check_count
+from ..problem import COLUMNS, Problem, Row
+from ..problems import STUDIES, problem_of
+from ..protocols import Protocol, RunSpec, split_source
+from .orphans import end_with
+from .store import Store, StoreError, row_key
+
+__all__ = ["Step", "one_thread", "problem_of", "run", "run_repeats", "run_stored"]
+
+# How often a run begins again after a worker has ended in the middle of a call.
+_MAX_TRIES = 5
+# A run waits this long for a database that restarts; a page, which only looks, does not.
+_PATIENCE_SECONDS = 30.0
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A finished call of a run."""
+
+    message: str
+    done: float
+    """Rows known so far out of `total`; of several repeats, repeats"""
+    total: float
+    rows: list[Row] = field(default_factory=list)
+    """New rows, each with the keys `COLUMNS`; what does not apply is None"""
+
+
+def run(
+    problem: Problem, grid: Protocol, store: Store | None = None, *, jobs: int | None = None
+) -> Generator[Step, None, None]:
+    """Compute the rows of a problem that a store lacks, and keep them there.
+
+    Parameters
+    ----------
+    problem : Problem
+        See `problem_of`.
+    grid : Protocol
+        The protocol that the problem was made for; the studies say how a row is computed.
+    store : Store, optional
+        ``None`` keeps nothing: all rows are computed.
+    jobs : int, optional
+        Number of processes, with one thread each; ``None`` stands for what `joblib.parallel_config` says, at first
+        this process. A script with more needs ``if __name__ == "__main__":``, since each process imports it.
+
+    Returns
+    -------
+    generator of Step
+        Errors in its rows are fractions, `share` too; `rho` is divided by N; `seconds` is the time of the row's own
+        features and linear SVMs (of the whole grid for "svm"), and `note` says where fewer training rows were used.
+        Rows do not depend on the order and the number of processes (`seconds` aside). On another processor those of
+        Letarte et al. (2019) are the same to the last bit, others within `feature_methods.tolerance`.
+
+    Raises
+    ------
+    ValueError
+        At once, if `jobs` is out of range.
+    StoreError
+        If the store cannot be read or written. Rows known by then are kept.
+    ConnectionError
+        If one worker after another ends in the middle of a call.
+    """
+    jobs = None if jobs is None else check_count(jobs, "jobs")
+    return _steps(_Work(problem, grid, store, jobs))
+
+
+def _steps(work: _Work) -> Generator[Step, None, None]:
+    settings, study = work.grid.settings(), STUDIES[type(work.grid)]
+    for tries in range(_MAX_TRIES):
+        lacking = [row for row in settings if work.known(row) is None]
+        if not lacking:
+            break
+        left = len(lacking)
+        try:
+            with Parallel(work.jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs") as parallel:
+                work.parallel = parallel
+                with closing(cast(Generator, study(work.problem, work.grid, work))) as reports:
+                    for message, row in reports:
+                        new = [] if row is None else work.keep(row)
+                        left -= len(new)
+                        yield Step(message, len(settings) - max(left, 0), len(settings), new)
+            break
+        except Exception as error:
+            if not _is_lost_worker(error):
+                raise
+            if tries + 1 == _MAX_TRIES:
+                raise ConnectionError(f"Workers ended in the middle of a call {_MAX_TRIES} times in a row.") from None
+    yield Step("finished", len(settings), len(settings))
+
+
+class _Work:
+    """The part of a run that studies see, `studies.problem.Work`: what is known, and calls."""
+
+    parallel: Parallel
+
+    def __init__(self, problem: Problem, grid: Protocol, store: Store | None, jobs: int | None):
+        self.problem, self.grid, self.jobs = problem, grid, jobs
+        self._store, self._rows, self._in_vain = store, {}, False
+
+    def known(self, settings: Row) -> Row | None:
+        key = row_key(self.problem, self.grid, settings)
+        if key not in self._rows and self._store is not None:
+            # joblib asks from a thread of its own, where an error would be lost; `keep` raises it again.
+            with suppress(StoreError):
+                self._rows |= self._store.known([key])
+        return self._rows.get(key)
+
+    def keep(self, row: Row) -> list[Row]:
+        """Keep a row; return it with the labels of the run, unless the protocol does not ask for its method."""
+        self._rows[row_key(self.problem, self.grid, row)] = row
+        if self._store is not None and not self._store.keep(self.problem, self.grid, row):
+            self._in_vain = True  # another run works at the same place
+        return [{column: row[column] for column in COLUMNS}] if row["method"] in self.grid.methods else []
+
+    def each(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        # In one tuple, since joblib keeps an argument of its own on one worker of Dask, and hangs if that one ends.
+        return self.parallel(delayed(_call)(tuple(call), os.getpid()) for call in calls)
+
+    def in_turn(self, items: Iterable[_T]) -> Iterator[_T]:
+        left = list(items)
+        while left:
+            yield left.pop(random.randrange(len(left)) if self._in_vain else 0)
+
+
+def _call(call: tuple, starter: int) -> Any:
+    function, *arguments = call
+    if os.getppid() == starter:
+        end_with(starter)
+    with one_thread():
+        return function(*arguments)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit BLAS and OpenMP to one thread, so that rounding does not depend on the number of cores.
+
+    The engine's own threads are left alone, since results do not depend on them.
+    """
+    with threads_kept(), _libraries().limit(limits=1):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _is_lost_worker(error: Exception) -> bool:
+    """Whether a process of joblib's, or a worker or the scheduler of Dask, has ended."""
+    return isinstance(error, BrokenExecutor | CancelledError) or type(error).__module__.startswith("distributed")
+
+
+def run_repeats(
+    protocol: Protocol,
+    split_of: Callable[[int], Any],
+    repeats: int,
+    *,
+    dataset: str,
+    split_name: str = "published",
+    seed: int = 0,
+    jobs: int | None = None,
+) -> Generator[Step, None, None]:
+    """Run a protocol on one split after another with consecutive seeds, without a store.
+
+    `split_of` maps the seed of a repeat to its split; the data set, the kind of split and the number of the repeat are
+    fields of the rows, and `done` of a step counts repeats. Raises as `run` and `problem_of` do, at once for the first
+    split.
+    """
+    spec = RunSpec(protocol, dataset, split_name, repeats, seed)
+    first = _problem_of_repeat(spec, split_of, 0)
+    return _repeats(spec, lambda r: _problem_of_repeat(spec, split_of, r) if r else first, None, jobs)
+
+
+def run_stored(
+    store: Store, spec: RunSpec, *, jobs: int | None = None, split_of: Callable[[int], Any] | None = None
+) -> Generator[Step, None, None]:
+    """Compute the rows of all repeats of a run that a store lacks, see `run`.
+
+    `split_of` maps the seed of a repeat to its split; by default it is that of the data set. `done` of a step counts
+    repeats. Raises as `run` and `problem_of` do, and a ValueError if the data set is not here.
+    """
+    splits = split_source(spec.dataset, spec.split, spec.protocol) if split_of is None else split_of
+    patient = copy(store)  # with the same connections
+    patient.patience = max(store.patience, _PATIENCE_SECONDS)
+    return _repeats(spec, lambda r: _problem_of_repeat(spec, splits, r), patient, jobs)
+
+
+def _problem_of_repeat(spec: RunSpec, split_of: Callable[[int], Any], r: int) -> Problem:
+    named = {"dataset": spec.dataset, "split_name": spec.split, "run_id": spec.run_id}
+    return problem_of(spec.protocol, split_of(spec.seed + r), repeat=r, seed=spec.seed + r, **named)
+
+
+def _repeats(
+    spec: RunSpec, problem: Callable[[int], Problem], store: Store | None, jobs: int | None
+) -> Generator[Step, None, None]:
+    for r in range(spec.repeats):
+        where = f" (repeat {r + 1} of {spec.repeats})" if spec.repeats > 1 else ""
+        with closing(run(problem(r), spec.protocol, store, jobs=jobs)) as steps:
+            for step in steps:
+                yield Step(step.message + where, r + step.done / step.total, spec.repeats, step.rows)

@@ -1,0 +1,393 @@
+"""Result rows in one table of a database, so that no row is computed twice: SQLite by default, or PostgreSQL.
+
+The key of a row is a digest of what it was computed from: the data of the split, the seed, the method with its
+parameters, and the fields of the protocol that it depends on. So runs share rows. A second digest, its origin, has the
+name of the data set in place of the data: rows can be read where the data are not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+from typing import Any, Self, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import platformdirs
+import sqlalchemy as sa
+from sqlalchemy import event, exc
+
+from .. import datasets
+from ..problem import COLUMNS, MEASURED, SETTINGS, Problem, Row
+from ..protocols import Protocol, RunSpec
+
+KEY_BYTES = 16
+_BATCH_SIZE = 500  # values in one statement: the limit of SQLite was 999 for a long time
+_BUSY_SECONDS = 30
+_MAX_TRIES = 10  # of a transaction that the database aborts in favour of another
+_MAX_SECONDS_BETWEEN_TRIES = 0.5
+# SQLSTATE of what is done again: serialization failure, deadlock, and tables that another process creates.
+_AGAIN = {"40001", "40P01", "23505", "42P07", "42710"}
+_T = TypeVar("_T")
+
+_tables = sa.MetaData()
+_digest = sa.LargeBinary(KEY_BYTES)
+_numbers = ("share", "beta", "rho", "gamma", "C")
+rows_table: sa.Table = sa.Table(
+    "rff_rows",
+    _tables,
+    sa.Column("key", _digest, primary_key=True),
+    sa.Column("origin", _digest, nullable=False, index=True),
+    sa.Column("dataset", sa.String(60), nullable=False),
+    sa.Column("split", sa.String(20), nullable=False),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("method", sa.String(40), nullable=False),
+    sa.Column("landmarks", sa.String(40)),
+    sa.Column("D", sa.Integer),
+    *(sa.Column(name, sa.Double) for name in _numbers),
+    *(sa.Column(name, sa.Double, nullable=False) for name in ("train_error", "valid_error", "test_error", "seconds")),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("made", sa.Double, nullable=False),  # seconds since 1970
+    sa.Column("made_with", sa.String(400), nullable=False),
+)
+
+
+class StoreError(OSError):
+    """A store cannot be opened, read or written; the message is one sentence."""
+
+
+class Database:
+    """Connection to a database, whose tables are created if there are none.
+
+    Parameters
+    ----------
+    url : str or Path
+        A SQLAlchemy URL, or the path of a SQLite file.
+    read_only : bool, optional
+        Open an existing SQLite file for reading alone; ``None`` does so where it cannot be written.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be opened.
+    """
+
+    #: Tables that a subclass needs.
+    tables: sa.MetaData = _tables
+    #: Seconds for which a PostgreSQL server that is lost, after it has answered once, is tried again.
+    patience: float = 3.0
+
+    def __init__(self, url: str | Path, read_only: bool | None = False):
+        self._url, self._path = _parsed(url), next(iter(files_of(url)), None)
+        if self._path is not None and read_only and not self._path.is_file():
+            raise StoreError(f"There is no store at {self._path}.")
+        if self._path is not None and not self._path.parent.is_dir():
+            raise StoreError(f"store is {str(self._path)!r}; there is no folder {self._path.parent}.")
+        self._read_only = _cannot_be_written(self._path) if read_only is None else read_only
+        with self._translate_errors():
+            self._engine = self._connect()
+            if not self._read_only:
+                self._retry(self.tables.create_all, patience=0, writes=True)
+
+    @property
+    def url(self) -> str:
+        """URL with its password, for another process of the same user."""
+        return self._url.render_as_string(hide_password=False)
+
+    @property
+    def name(self) -> str:
+        """File, or URL without its password, for messages."""
+        return str(self._path) if self._path else self._url.render_as_string(hide_password=True)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self, work: Callable[[sa.Connection], _T]) -> _T:
+        """Value of `work(connection)`, which only reads; otherwise as `write`."""
+        with self._translate_errors():
+            return self._retry(work, self.patience, writes=False)
+
+    def write(self, work: Callable[[sa.Connection], _T]) -> _T:
+        """Value of `work(connection)`, called in one transaction; database errors become a StoreError.
+
+        `work` is called again if the database aborts the transaction in favour of another, and for `patience` seconds
+        if the connection is lost. The lost transaction may have been committed.
+        """
+        with self._translate_errors():
+            return self._retry(work, self.patience, writes=True)
+
+    def _retry(self, work: Callable[[sa.Connection], _T], patience: float, writes: bool) -> _T:
+        lost_since = None
+        for tried in count(1):
+            try:
+                with self._engine.execution_options(writes=writes).begin() as connection:
+                    return work(connection)
+            except exc.DBAPIError as error:
+                first = _first_error(error)
+                if _is_lost(first):
+                    lost_since = lost_since or time.monotonic()
+                    if time.monotonic() >= lost_since + patience:
+                        raise
+                elif tried >= _MAX_TRIES or getattr(first.orig, "sqlstate", None) not in _AGAIN:
+                    raise
+            time.sleep(random.uniform(0, _MAX_SECONDS_BETWEEN_TRIES))
+        raise AssertionError  # the loop does not end
+
+    def _connect(self) -> sa.Engine:
+        if self._url.get_backend_name() != "sqlite":
+            try:
+                return sa.create_engine(self._url, pool_pre_ping=True)
+            except ImportError as error:
+                raise StoreError(_no_driver(self.name, error)) from None
+        if self._path is None:  # one database for all threads
+            engine = sa.create_engine(self._url, connect_args={"check_same_thread": False}, poolclass=sa.StaticPool)
+        elif self._read_only:
+            file = self._path
+            engine = sa.create_engine("sqlite://", creator=lambda: _connect_read_only(file), poolclass=sa.NullPool)
+        else:
+            engine = sa.create_engine(self._url, connect_args={"timeout": _BUSY_SECONDS})
+        event.listen(engine, "connect", self._set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+
+    def _set_up_sqlite(self, connection, _) -> None:
+        connection.isolation_level = None  # `_begin_sqlite` begins transactions
+        if not self._read_only:
+            _use_wal(connection)
+            connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        """Turn database errors into a StoreError of one sentence."""
+        try:
+            yield
+        except exc.SQLAlchemyError as error:
+            first = _first_error(error) if isinstance(error, exc.DBAPIError) else error
+            said = " ".join(str(getattr(first, "orig", first)).split()).rstrip(".")
+            raise StoreError(f"{self.name} cannot be used: {said}; rows known so far are kept.") from None
+
+
+class Store(Database):
+    """A database of result rows.
+
+    Parameters
+    ----------
+    url : str
+        "sqlite:///results.sqlite", or a bare path, or "postgresql+psycopg://user@host/name" with psycopg installed.
+    read_only : bool, optional
+        Open a SQLite file, which has to exist, for reading alone; with ``None``, one that cannot be written.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be opened, or is no store.
+    """
+
+    def keep(self, problem: Problem, protocol: Protocol, row: Row) -> bool:
+        """Insert a row of a problem and return True, or False if the store has one of its key, which stays as it is."""
+        labels = problem.labels
+        entry = {name: row[name] for name in (*SETTINGS, *MEASURED, "made_with")} | {
+            "key": row_key(problem, protocol, row),
+            "origin": _origin(protocol, labels["dataset"], labels["split"], problem.seed, row["method"]),
+            "dataset": labels["dataset"],
+            "split": labels["split"],
+            "seed": problem.seed,
+            "made": time.time(),
+        }
+        return self.write(lambda connection: insert(connection, rows_table, [entry])) == 1
+
+    def known(self, keys: list[bytes]) -> dict[bytes, Row]:
+        """The rows of the given keys that there are, by key, without the labels of a run."""
+        return {row["key"]: row for row in self._select(rows_table.c.key, keys)}
+
+    def rows(self, spec: RunSpec) -> list[Row]:
+        """Known rows of a run, with the keys `COLUMNS`, in the order of its protocol."""
+        labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
+        found = self._rows_by_settings(spec)
+        return [
+            {column: (row | labels | {"repeat": r})[column] for column in COLUMNS}
+            for r in range(spec.repeats)
+            for settings in spec.protocol.settings()
+            if (row := found.get((r, *map(settings.get, SETTINGS)))) is not None
+        ]
+
+    def provenance(self, spec: RunSpec) -> list[str]:
+        """What the known rows of a run were made with, each once."""
+        return sorted({row["made_with"] for row in self._rows_by_settings(spec).values()})
+
+    def keys(self, spec: RunSpec) -> list[bytes]:
+        """Keys of the known rows of a run."""
+        return [row["key"] for row in self._rows_by_settings(spec).values()]
+
+    def _rows_by_settings(self, spec: RunSpec) -> dict[tuple, Row]:
+        """Rows by the number of their repeat and their settings; of several with other data, the last one made."""
+        origins = {
+            _origin(spec.protocol, spec.dataset, spec.split, spec.seed + r, method): r
+            for r in range(spec.repeats)
+            for method in spec.protocol.methods
+        }
+        stored = sorted(self._select(rows_table.c.origin, list(origins)), key=lambda row: row["made"])
+        return {(origins[row["origin"]], *(row[name] for name in SETTINGS)): row for row in stored}
+
+    def _select(self, column: sa.Column, values: list[bytes]) -> list[Row]:
+        """All rows with one of these values in a column."""
+
+        def found(connection: sa.Connection) -> list[Row]:
+            queries = (sa.select(rows_table).where(column.in_(some)) for some in _batches(values))
+            return [dict(row) for query in queries for row in connection.execute(query).mappings()]
+
+        return self.read(found)
+
+    def contents(self) -> Sequence[sa.Row]:
+        """Numbers of seeds and rows, seconds, and the last time `made`, by data set, split and method."""
+        of = rows_table.c
+        by, count = (of.dataset, of.split, of.method), sa.func.count
+        sums = (
+            count(sa.distinct(of.seed)).label("seeds"),
+            count().label("rows"),
+            sa.func.sum(of.seconds).label("seconds"),
+        )
+        query = sa.select(*by, *sums, sa.func.max(of.made).label("made")).group_by(*by).order_by(*by)
+        return self.read(lambda connection: connection.execute(query).all())
+
+
+def default_store() -> str:
+    """URL in the environment variable RFF_STORE, or that of a SQLite file in the user's data folder, which is made."""
+    if given := os.environ.get("RFF_STORE"):
+        return given
+    folder = Path(platformdirs.user_data_dir("rff", appauthor=False))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be made: {error.strerror}.") from None
+    return f"sqlite:///{folder / 'results.sqlite'}"
+
+
+def row_key(problem: Problem, protocol: Protocol, row: Row) -> bytes:
+    """The key of a row of a problem, or of its settings alone."""
+    settings = {name: row[name] for name in SETTINGS if row.get(name) is not None}
+    conditions = protocol.conditions(settings["method"])
+    return _hashed({"data": problem.data, "seed": problem.seed, "settings": settings, "protocol": conditions})
+
+
+def _origin(protocol: Protocol, dataset: str, split: str | None, seed: int, method: str) -> bytes:
+    """Digest of what all rows of a method on a split have in common, without the data."""
+    most = getattr(protocol, "max_rows", None)
+    if most is not None and dataset in datasets.names() and most >= datasets.describe(dataset).n_samples:
+        most = None  # the data are the same
+    if seed == datasets.PUBLISHED_SEED and dataset in datasets.published_names():
+        split = "published"  # drawn from the same seed
+    conditions = protocol.conditions(method) | {"max_rows": most}
+    return _hashed({"dataset": dataset, "split": split, "seed": seed, "protocol": conditions})
+
+
+def _hashed(content: Any) -> bytes:
+    text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
+    return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]
+
+
+def insert(connection: sa.Connection, table: sa.Table, entries: list[Row]) -> int:
+    """Insert entries whose keys are not there yet, and return how many they were."""
+    dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
+    return connection.execute(dialect.insert(table).values(entries).on_conflict_do_nothing()).rowcount
+
+
+def _batches(items: list[_T]) -> Iterable[list[_T]]:
+    return (items[start : start + _BATCH_SIZE] for start in range(0, len(items), _BATCH_SIZE))
+
+
+def _parsed(url: str | Path) -> sa.URL:
+    text = str(url)
+    parsed = sa.URL.create("sqlite", database=text)
+    try:
+        parsed = sa.make_url(text) if "://" in text else parsed
+        known = parsed.get_backend_name() in ("sqlite", "postgresql") and parsed.get_dialect() is not None
+        text = parsed.render_as_string(hide_password=True)
+    except (exc.ArgumentError, exc.NoSuchModuleError, ImportError, ValueError):
+        known = False
+    if not known:
+        raise StoreError(
+            f"store is {text!r}; it must be a file, or a URL such as sqlite:///results.sqlite or postgresql://host/name."
+        )
+    return parsed
+
+
+def files_of(url: str | Path) -> tuple[Path, ...]:
+    """The SQLite file of a store, its log and the index of that; none of another database."""
+    parsed = _parsed(url)
+    name = parsed.database or ":memory:"
+    if "uri" in parsed.query:  # a file: URI in the place of the path
+        name = unquote(urlsplit(name).path)
+    if parsed.get_backend_name() != "sqlite" or name == ":memory:":
+        return ()
+    return tuple(Path(f"{name}{ending}") for ending in ("", "-wal", "-shm"))
+
+
+def _no_driver(name: str, error: ImportError) -> str:
+    return (
+        f"store is {name!r}; its driver {error.name} is not installed; tested are a file, results.sqlite, and "
+        "postgresql+psycopg://user@host/name (pip install 'psycopg[binary]')."
+    )
+
+
+def _cannot_be_written(file: Path | None) -> bool:
+    """Whether an existing file, or the folder of its log, cannot be written."""
+    return file is not None and file.is_file() and not all(os.access(one, os.W_OK) for one in (file, file.parent))
+
+
+def _connect_read_only(file: Path) -> sqlite3.Connection:
+    log = file.with_name(f"{file.name}-wal")
+    # Of an immutable file SQLite does not read the log.
+    immutable = "" if log.is_file() and log.stat().st_size else "&immutable=1"
+    return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro{immutable}", uri=True)
+
+
+def _begin_sqlite(connection) -> None:
+    # A writer takes the lock at once: two transactions that read before they write would block each other.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch a SQLite file to its write-ahead log; SQLite itself does not wait while another process does the same."""
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
+def _first_error(error: exc.DBAPIError) -> exc.DBAPIError:
+    """The first database error of a chain: on a full disk the rollback fails as well."""
+    first = error
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, exc.DBAPIError):
+            first = cause
+        cause = cause.__context__
+    return first
+
+
+def _is_lost(error: exc.DBAPIError) -> bool:
+    """Whether the connection to a server is lost, or there is none to be had."""
+    if isinstance(error.orig, sqlite3.Error):
+        return False
+    return error.connection_invalidated or (isinstance(error, exc.OperationalError) and error.statement is None)
