@@ -12,6 +12,7 @@ import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.runtime.pages_manager import PagesManager
 
 from pages.shared.server import browser_messages, logs
 
@@ -70,6 +71,8 @@ def _guard(headers: MutableHeaders, scope: Scope) -> None:
             )
 
 
+# app.py names the pages: without this, a fresh server takes pages/ for a list of scripts and reports a page as not found.
+PagesManager.uses_pages_directory = False
 logs.protect()
 browser_messages.refuse_unused()  # app.py would do so only when the first page is opened
 app = st.App("app.py", middleware=[Middleware(Guarded)])

@@ -278,7 +278,6 @@ def mount(
     the page (`lessons.Tour`), which may set controls; `names` are other parameters of the URL that the page reads, and
     `parameters` those that are sanitized here. Must be called once a page, before any other widget.
     """
-    entry.require_navigation()
     own = without_headings(controls)
     _forget_other_pages(own)
     _read_link(own, tour, names, parameters)

@@ -1,14 +1,9 @@
-"""Entry to every page through app.py.
-
-Until `st.navigation` has been called once, Streamlit treats a folder named pages/ as an app of the older kind: on a
-fresh server, a link straight to a page would show it without the navigation.
-"""
+"""The current page, and what is set once a server."""
 
 from __future__ import annotations
 
 import gc
 import threading
-from urllib.parse import urlsplit
 
 import streamlit as st
 from cachetools import cached
@@ -51,13 +46,3 @@ def settle_libraries() -> None:
     # Objects made by imports need not be scanned at each collection.
     gc.collect()
     gc.freeze()
-
-
-def require_navigation() -> None:
-    """Rerun through app.py if the page was opened without it; every page calls this first."""
-    if _ENTERED not in st.session_state:
-        here = urlsplit(st.context.url or "").path.rsplit("/", 1)[-1]
-        stand_ins = [st.Page(lambda: None, title="Loading", default=True)]
-        stand_ins += [st.Page(lambda: None, title="Loading", url_path=here)] if here else []
-        st.navigation(stand_ins, position="hidden")
-        st.rerun()
