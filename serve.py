@@ -71,7 +71,7 @@ def _guard(headers: MutableHeaders, scope: Scope) -> None:
             )
 
 
-# app.py names the pages: without this, a fresh server takes pages/ for a list of scripts and reports a page as not found.
+# app.py names the pages: without this, a fresh server takes pages/ for a list of scripts, and a page is not found.
 PagesManager.uses_pages_directory = False
 logs.protect()
 browser_messages.refuse_unused()  # app.py would do so only when the first page is opened

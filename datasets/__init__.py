@@ -27,12 +27,13 @@ from .papers.splits import (
     random_split,
     two_part_split,
 )
-from .points import given_points, noisy_copies
+from .points import decode_points, encode_points, given_points, noisy_copies
 from .tables.preparation import prepare
 from .tables.roles import suggest_columns
 from .tables.table import Limits, Table, UploadError
 from .tables.uploads import read_table
 from .toy import make_toy, make_toy_inputs, toy_input_names, toy_names
+from .toy_data import ToyData
 
 __all__ = [
     "PUBLISHED_SEED",
@@ -43,11 +44,14 @@ __all__ = [
     "Limits",
     "Split",
     "Table",
+    "ToyData",
     "TwoPartSplit",
     "UploadError",
     "available",
     "cache_folder",
+    "decode_points",
     "describe",
+    "encode_points",
     "fetch",
     "found_files",
     "given_points",

@@ -1,7 +1,12 @@
-"""Data sets of points in the plane that a reader gives, and copies of them to measure errors on."""
+"""Data sets of points in the plane that a reader gives, their code in links, and copies of them to measure errors on.
+
+A point takes four letters of the code: a place on a grid of 1001 x 1001 and a class, as three bytes in base64url.
+"""
 
 from __future__ import annotations
 
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
@@ -14,6 +19,17 @@ from .toy import MAX_NOISE
 
 #: The fewest points of a class: pairs within a class, and a landmark beside another point, need two.
 MIN_OF_A_CLASS = 2
+#: Half the side of the square in which points are placed, and cells of the grid along a side.
+EXTENT, CELLS = 2.0, 1000
+MAX_POINTS = 200
+#: Letters of a point in a code.
+LETTERS = 4
+
+_SIDE = CELLS + 1
+_BYTES = 3
+_CODE = re.compile(rf"(?:[\w-]{{{LETTERS}}}){{1,{MAX_POINTS}}}", re.ASCII)
+
+Points = tuple[tuple[float, float, int], ...]
 
 
 def given_points(points: Sequence[tuple[float, float, int]]) -> Dataset:
@@ -99,3 +115,35 @@ def noisy_copies(
     X = np.asarray(sample.X)[rows]
     X = X + float(noise) * check_random_state(random_state).standard_normal(X.shape)
     return replace(sample, X=X, y=sample.y[rows])
+
+
+def encode_points(X, y) -> str:
+    """Return the code of points (n, 2) with classes -1 and 1; points outside of the square move to its border."""
+    cells = np.clip(np.rint((np.asarray(X) / (2 * EXTENT) + 0.5) * CELLS), 0, CELLS).astype(int)
+    numbers = ((np.asarray(y) > 0) * _SIDE + cells[:, 1]) * _SIDE + cells[:, 0]
+    return urlsafe_b64encode(b"".join(int(number).to_bytes(_BYTES, "big") for number in numbers)).decode("ascii")
+
+
+def decode_points(code: str) -> Points:
+    """Return the points of a code.
+
+    Raises
+    ------
+    ValueError
+        If it is no code, or a class has fewer than two points.
+    """
+    if not _CODE.fullmatch(code):
+        raise ValueError("no code of points")
+    letters = urlsafe_b64decode(code)
+    numbers = [int.from_bytes(letters[k : k + _BYTES], "big") for k in range(0, len(letters), _BYTES)]
+    if max(numbers) >= 2 * _SIDE**2:
+        raise ValueError("a point outside of the grid")
+    points = tuple((_coordinate(i % _SIDE), _coordinate(i // _SIDE % _SIDE), 2 * (i // _SIDE**2) - 1) for i in numbers)
+    positive = sum(label > 0 for _, _, label in points)
+    if min(positive, len(points) - positive) < MIN_OF_A_CLASS:
+        raise ValueError("too few points of a class")
+    return points
+
+
+def _coordinate(cell: int) -> float:
+    return round((2 * cell / CELLS - 1) * EXTENT, 6)

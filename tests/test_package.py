@@ -142,14 +142,14 @@ def test_commands_of_the_pages_run_in_an_empty_folder(python):
 
 @pytest.mark.second
 def test_another_package_called_datasets_stays_what_it_is(python, installed):
-    found = python("-c", "import datasets, rff_engine.studies as e; print(datasets.OWNER, e.datasets)").stdout
+    found = python("-c", "import datasets, rff_datasets; print(datasets.OWNER, rff_datasets)").stdout
     assert found.startswith("another <module 'rff_datasets' from ") and installed.name in found
 
 
 @pytest.mark.second
 def test_tables_are_read_by_a_process_of_their_own(python):
     table = "a,b\n" + "1,x\n2,y\n" * 10
-    code = f"from rff_engine.studies import datasets; print(len(datasets.read_table({table!r}).columns))"
+    code = f"import rff_datasets as datasets; print(len(datasets.read_table({table!r}).columns))"
     assert python("-c", code).stdout.split() == ["2"]
 
 

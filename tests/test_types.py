@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import rff_engine as rff
 from rff_engine import bounds
-from rff_engine.studies import datasets
+import rff_datasets as datasets
 from rff_engine.plots import live
 from rff_engine.plots import BoundCurveDisplay, SpectralWeightsDisplay
 

@@ -15,6 +15,7 @@ import numpy as np
 
 import rff_engine as rff
 from datasets.toy import draw_toy
+from datasets.toy_data import FRESH_SEED, TEST_POINTS, ToyData
 from deploy.site.packing import packed_file
 from pages.landmarks.results import (
     MAX_FREQUENCIES,
@@ -23,7 +24,6 @@ from pages.landmarks.results import (
     landmark_draws,
     landmark_problem,
 )
-from pages.shared.controls.toy_data import FRESH_SEED, TEST_POINTS, ToyData
 from pages.shared.controls.widgets import as_text
 from pages.shared.live.packing import as_base64, pack_draw
 

@@ -9,12 +9,12 @@ other points. A linear SVM on the similarities is the classifier.
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/02_landmarks.png'
 import numpy as np
 import plotly.graph_objects as go
+import rff_datasets as datasets
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import rff_engine as rff
 from rff_engine.plots import SimilarityMapDisplay
-from rff_engine.studies import datasets
 
 data = datasets.make_toy("spirals", 300, 0.05, random_state=0)
 fresh = datasets.make_toy("spirals", 2000, 0.05, random_state=1)

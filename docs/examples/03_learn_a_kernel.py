@@ -9,10 +9,10 @@ weighs them by ``exp(-beta sqrt(n) loss)``, OKRFF minimises the loss within a di
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/03_learn_a_kernel.png'
 import numpy as np
 import plotly.graph_objects as go
+import rff_datasets as datasets
 
 import rff_engine as rff
 from rff_engine.plots import SpectralWeightsDisplay
-from rff_engine.studies import datasets
 
 n, N = 300, 2000
 data = datasets.make_toy("checkerboard", n, 0.1, random_state=0)

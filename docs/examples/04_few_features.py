@@ -8,11 +8,11 @@ The classifier is a linear SVM.
 
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/04_few_features.png'
 import plotly.graph_objects as go
+import rff_datasets as datasets
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import rff_engine as rff
-from rff_engine.studies import datasets
 
 kernel = rff.GaussianKernel(sigma=0.25)
 data = datasets.make_toy("checkerboard", 300, 0.1, random_state=0)

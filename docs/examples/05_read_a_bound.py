@@ -9,10 +9,10 @@ confidence. It holds with probability 95 % over samples, for all posteriors at o
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/05_read_a_bound.png'
 import numpy as np
 import plotly.graph_objects as go
+import rff_datasets as datasets
 
 import rff_engine as rff
 from rff_engine.plots import BoundCurveDisplay
-from rff_engine.studies import datasets
 
 n, epsilon = 1000, 0.05
 data = datasets.make_toy("moons", n, 0.1, random_state=0)

@@ -9,9 +9,9 @@ other: by counting errors, or by a bound on a vote that learns from these rows t
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/06_certified_classifier.png'
 import numpy as np
 import plotly.graph_objects as go
+import rff_datasets as datasets
 
 import rff_engine as rff
-from rff_engine.studies import datasets
 
 data = datasets.make_toy("checkerboard", 2000, 0.1, random_state=0)
 fresh = datasets.make_toy("checkerboard", 4000, 0.1, random_state=1)

@@ -9,9 +9,9 @@ right on the data's landmarks (Li, Zhang, Wang and Kumar 2019).
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/08_adapt_frequencies.png'
 import numpy as np
 import plotly.graph_objects as go
+import rff_datasets as datasets
 
 import rff_engine as rff
-from rff_engine.studies import datasets
 
 X = datasets.make_toy_inputs("line", 300, 0.05, random_state=0)
 kernel = rff.GaussianKernel(sigma=1.0)

@@ -4,6 +4,7 @@ import re
 
 import streamlit as st
 
+from datasets.points import MAX_POINTS
 from pages.landmarks import recipe
 from pages.landmarks.results import (
     MAX_FREQUENCIES,
@@ -144,7 +145,7 @@ def settings_of(values, picks: tuple[int, ...]) -> LandmarkSettings:
 def follow_points(before: str, after: str) -> None:
     """Keep the clicked landmarks when the reader's points change."""
     if PICKS in st.query_params:
-        rows = rows_named(st.query_params[PICKS], own_points.MAX_POINTS)
+        rows = rows_named(st.query_params[PICKS], MAX_POINTS)
         st.query_params[PICKS] = "-".join(map(str, own_points.moved_rows(rows, before, after)))
 
 

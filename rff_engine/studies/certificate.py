@@ -16,6 +16,8 @@ from scipy.special import ndtr
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import rff_datasets as datasets
+
 from .._typing import MatrixLike
 from .._validation import check_choice, check_count, check_fits
 from ..certificates import CertificateTerm, Choice, learn_vote, unit_features
@@ -28,7 +30,6 @@ from ..estimators import (
 )
 from ..kernels import GaussianKernel, SpectralKernel
 from ..landmark_boosting import WEAK_LEARNERS, LandmarkBoosting
-from . import datasets
 from .problem import LetarteSplit
 
 METHODS = ("rff", "pbrff", "okrff", "landmarks", "boosting")

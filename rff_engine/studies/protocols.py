@@ -518,7 +518,7 @@ def split_source(dataset: str, split: str | None, protocol: Protocol | None = No
     ValueError
         If there is no such data set, it is not here, the protocol is not for it, or the paper has no split of it.
     """
-    from . import datasets
+    import rff_datasets as datasets
 
     if isinstance(protocol, LiProtocol):
         data = datasets.load(dataset)

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 import streamlit as st
 
+from datasets.points import encode_points
 from pages.kernel.learn import results as learning
-from pages.shared.controls import own_points
 from pages.shared.controls.toy_data import ToyData, toy_sample
 from pages.shared.server import cache
 from pages.shared.server.cache import shared_cache
 
 from .sessions import opened
 
-OWN = own_points.encode(np.array([[0.5, 1.0], [-1.0, 0.25]]), np.array([0, 1]))
+OWN = encode_points(np.array([[0.5, 1.0], [-1.0, 0.25]]), np.array([0, 1]))
 
 
 @dataclass(frozen=True)

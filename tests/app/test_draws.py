@@ -10,10 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import rff_engine as rff
+from datasets.points import encode_points
 from pages.kernel.learn import results as learning
 from pages.kernel.learn.page import RADIUS
 from pages.landmarks import results as landmarks
-from pages.shared.controls.own_points import OWN, encode
+from pages.shared.controls.own_points import OWN
 from pages.shared.controls.toy import NOISE, SIGMA, SIGMA_LIVE
 from pages.shared.controls.toy_data import ToyData
 
@@ -110,7 +111,7 @@ def test_candidates_of_the_draws_are_the_engines():
 
 @pytest.mark.slow
 def test_noise_of_centroids_and_of_copies_is_a_control_of_the_sidebar():
-    code = encode([[0.5, 0.5], [0.7, 0.5], [-0.5, -0.5], [-0.7, -0.5]], [1, 1, -1, -1])
+    code = encode_points([[0.5, 0.5], [0.7, 0.5], [-0.5, -0.5], [-0.7, -0.5]], [1, 1, -1, -1])
     for settings in ({"how": "k-means"}, {"data": OWN, "points": code}):
         app = opened("landmarks", **settings)
         app.session_state["noise"] = 0.05

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from datasets.points import CELLS, EXTENT, decode_points, encode_points
 from pages.shared.controls import own_points
-from pages.shared.controls.own_points import OWN, POINTS, decode, encode
+from pages.shared.controls.own_points import OWN, POINTS
 from pages.shared.controls.toy_data import ToyData, map_extent, toy_fresh_sample, toy_sample
 
 from .sessions import ROOT, opened
 
 X = np.array([[-1, 0], [1, 0.5], [0.3, 1.9], [-1.2, 0.4], [0.8, -1]])
 Y = np.array([-1, 1, 1, -1, 1])
-CODE = encode(X, Y)
+CODE = encode_points(X, Y)
 
 
 def canvas(app: AppTest) -> dict | None:
@@ -30,26 +31,25 @@ def canvas(app: AppTest) -> dict | None:
 
 def test_points_have_the_codes_that_the_browser_gives_them_and_codes_these_points():
     shared = json.loads((ROOT / "tests" / "point_codes.json").read_text(encoding="utf-8"))
-    assert shared["cells"] == own_points.CELLS
+    assert shared["cells"] == CELLS
     code = "".join(point["code"] for point in shared["points"])
     points = [
-        [(2 * point[axis] / own_points.CELLS - 1) * own_points.EXTENT for axis in "xy"] + [point["label"]]
-        for point in shared["points"]
+        [(2 * point[axis] / CELLS - 1) * EXTENT for axis in "xy"] + [point["label"]] for point in shared["points"]
     ]
-    np.testing.assert_allclose(decode(code), points, atol=1e-9)
-    assert encode(np.array(points)[:, :2], np.array(points)[:, 2]) == code
+    np.testing.assert_allclose(decode_points(code), points, atol=1e-9)
+    assert encode_points(np.array(points)[:, :2], np.array(points)[:, 2]) == code
 
 
 def test_a_code_gives_its_points_back_to_half_a_cell_of_the_grid():
     rng = np.random.default_rng(0)
     X, y = rng.uniform(-2, 2, (200, 2)), rng.choice([-1, 1], 200)
-    points = np.array(decode(encode(X, y)))
-    assert np.abs(points[:, :2] - X).max() <= own_points.EXTENT / own_points.CELLS * (1 + 1e-9)
+    points = np.array(decode_points(encode_points(X, y)))
+    assert np.abs(points[:, :2] - X).max() <= EXTENT / CELLS * (1 + 1e-9)
     np.testing.assert_array_equal(points[:, 2], y)
 
 
 def test_points_outside_of_the_square_move_to_its_border():
-    assert decode(encode([[-9, 9], [0, 0], [9, 0], [1, 1]], [1, 1, -1, -1]))[0] == (-2.0, 2.0, 1)
+    assert decode_points(encode_points([[-9, 9], [0, 0], [9, 0], [1, 1]], [1, 1, -1, -1]))[0] == (-2.0, 2.0, 1)
 
 
 WRONG = {
@@ -59,8 +59,8 @@ WRONG = {
     "a letter of no code": CODE[:-1] + "*",
     "a letter of another script": CODE[:-1] + "é",
     "beyond the grid": CODE + "____",
-    "one class": encode(X, np.ones(5)),
-    "one point of a class": encode(X[:4], [1, 1, 1, -1]),
+    "one class": encode_points(X, np.ones(5)),
+    "one point of a class": encode_points(X[:4], [1, 1, 1, -1]),
     "too many": CODE * 41,
 }
 
@@ -68,7 +68,7 @@ WRONG = {
 @pytest.mark.parametrize("code", WRONG.values(), ids=WRONG)
 def test_what_is_no_code_is_refused_in_one_sentence(code):
     with pytest.raises(ValueError):
-        decode(code)
+        decode_points(code)
     taken, note = POINTS.sanitize([code])
     assert taken is None and note is not None
     assert note.startswith("The link asked for points = ") and "at most 200 points, at least 2 of each class" in note
@@ -88,7 +88,7 @@ def test_the_points_are_the_sample_and_copies_of_them_the_fresh_one():
     np.testing.assert_allclose(toy_sample(data).X, X, atol=1e-9)
     fresh = toy_fresh_sample(data)
     assert len(fresh.y) == 2000 and np.abs(fresh.X - np.tile(X, (400, 1))).max() < 6 * 0.05
-    assert map_extent(data) == own_points.EXTENT
+    assert map_extent(data) == EXTENT
     assert data.test_error != ToyData("moons", 300, 0.1, 0).test_error
 
 
@@ -152,6 +152,6 @@ def test_a_wrong_code_in_a_link_gets_one_sentence_and_a_start():
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["random", "k-means", "clicked"])
 def test_the_fewest_points_are_enough_for_every_choice_of_landmarks(how):
-    code = encode([[0, 0], [0, 0], [1, 1], [1, 0]], [1, 1, -1, -1])
+    code = encode_points([[0, 0], [0, 0], [1, 1], [1, 0]], [1, 1, -1, -1])
     app = opened("landmarks", data=OWN, points=code, how=how, landmarks="8")
     assert canvas(app)["points"] == code  # type: ignore[index]

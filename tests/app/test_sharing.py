@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from datasets.points import encode_points
 from pages.shared import sharing
 from pages.shared.catalogue import BY_NAME, PAGES
 from pages.shared.controls import own_points
@@ -349,7 +350,7 @@ def test_frequencies_that_were_moved_are_in_the_code_the_link_and_the_numbers(of
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "recipe"), [("landmarks", {"landmarks": 3, "D": 8}), ("learn_kernel", {"N": 50})])
 def test_points_of_the_reader_are_in_the_code_and_in_the_link(page, recipe, offered):
-    code = own_points.encode([[-1, 0], [1, 0.5], [0.3, 1.9], [-1.2, 0.4], [0.8, -1]], [-1, 1, 1, -1, 1])
+    code = encode_points([[-1, 0], [1, 0.5], [0.3, 1.9], [-1.2, 0.4], [0.8, -1]], [-1, 1, 1, -1, 1])
     app = launch(page, {"data": own_points.OWN} | recipe, {"points": code})
     assert link(app).items() >= {"points": code, "data": own_points.OWN}.items() and "n" not in link(app)
     assert "points = ((-1.0, 0.0, -1), (1.0, 0.5, 1), (0.3, 1.9, 1), (-1.2, 0.4, -1), (0.8, -1.0, 1))" in (

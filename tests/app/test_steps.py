@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from datasets.points import encode_points
 from pages.shared.controls import own_points
 from pages.shared.controls.steps import MAX_STEPS, Steps
 
@@ -84,7 +85,7 @@ def test_a_preset_is_one_step():
 
 @pytest.mark.slow
 def test_undo_takes_back_clicked_landmarks_and_drawn_points():
-    code = own_points.encode([[0, 0], [0, 1], [1, 1], [1, 0]], [1, 1, -1, -1])
+    code = encode_points([[0, 0], [0, 1], [1, 1], [1, 0]], [1, 1, -1, -1])
     app = opened("landmarks", data=own_points.OWN, points=code, how="clicked", picks="0-2")
     drawn = code + code[:4]
     app.query_params["points"] = drawn

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import datasets
+from datasets.points import decode_points
 from pages.shared.controls import own_points, scales
 from pages.shared.controls.toy_data import ToyData
 from pages.shared.controls.widgets import Number, Options, Scale
@@ -64,5 +65,5 @@ COST = Scale("C", "C of the linear SVM", "Larger fits the training points more c
 def toy_data(values) -> ToyData:
     """The toy sample that the controls describe."""
     if values.data == own_points.OWN:
-        return ToyData(values.data, len(own_points.decode(values.points)), values.noise, values.seed, values.points)
+        return ToyData(values.data, len(decode_points(values.points)), values.noise, values.seed, values.points)
     return ToyData(values.data, values.n, values.noise, values.seed)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from datasets.points import MIN_OF_A_CLASS
+from datasets.points import CELLS, EXTENT, MAX_POINTS, MIN_OF_A_CLASS
 from pages.shared.controls import own_points
 from pages.shared.live import parts
 
@@ -32,9 +32,9 @@ def mount(code: str, on_change: Callable[[str, str], None] | None = None) -> Non
     _canvas(
         data={
             "points": code,
-            "cells": own_points.CELLS,
-            "extent": own_points.EXTENT,
-            "most": own_points.MAX_POINTS,
+            "cells": CELLS,
+            "extent": EXTENT,
+            "most": MAX_POINTS,
             "fewest": MIN_OF_A_CLASS,
             "start": {"name": own_points.start_name(), "points": own_points.start_code()},
         },

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import partial, wraps
+from types import ModuleType
 from typing import TypeVar
 
 import streamlit as st
@@ -42,6 +43,17 @@ def shared_cache(function: Function) -> Function:
         return keep(repr((name, arguments, named)), partial(function, *arguments, **named))
 
     return known
+
+
+def cache_results(module: ModuleType, *names: str) -> None:
+    """Let functions of a page's `compute` or `view`, which know nothing of Streamlit, keep what they return.
+
+    They call each other by their names in the module, so each uses what the others keep.
+    """
+    for name in names:
+        function = getattr(module, name)
+        if not hasattr(function, "__wrapped__"):
+            setattr(module, name, shared_cache(function))
 
 
 def _drawn_by_hand(value) -> bool:

@@ -1,7 +1,6 @@
-"""One short program per page that recomputes its numbers with the engine alone, from the repository's root.
+"""The program of a page: its `compute.py`, which computes the page's numbers and imports the library alone.
 
-Its function `numbers` makes the table from results, for the page too; the code below it is the experiment itself.
-`program` returns the text of a recipe with other settings in the block at its top.
+`program` returns its text with the page's settings in place of those of its block "# The experiment".
 """
 
 from __future__ import annotations
@@ -15,17 +14,18 @@ from pathlib import Path
 from pages.shared.catalogue import BY_NAME
 
 _OPENING = "# The experiment"
-_SETTING = re.compile(r"(?P<name>\w+) = [^#]*?(?P<comment>  # .*)?")
+_SETTING = re.compile(r"(?P<indent> *)(?P<name>\w+) = [^#]*?(?P<comment>  # .*)?")
 
 
 @cache
 def _text(page: str) -> str:
-    script = Path(__file__).parents[3] / BY_NAME[page].script
-    return script.with_name("recipe.py").read_text(encoding="utf-8")
+    folder = (Path(__file__).parents[3] / BY_NAME[page].script).parent
+    found = folder / "compute.py"
+    return (found if found.exists() else folder / "recipe.py").read_text(encoding="utf-8")
 
 
 def program(page: str, settings: Mapping) -> str:
-    """The recipe of a page with these settings; only its block of settings changes.
+    """Return the program of a page with these settings; only its block of settings changes.
 
     A setting named “# name” is the comment of that name.
 
@@ -35,11 +35,11 @@ def program(page: str, settings: Mapping) -> str:
         If a setting of the block is not given. Settings that are not in the block are ignored.
     """
     lines = _text(page).splitlines(keepends=True)
-    start = lines.index(f"{_OPENING}\n") + 1
+    start = next(i for i, line in enumerate(lines) if line.strip() == _OPENING) + 1
     for i in range(start, lines.index("\n", start)):
-        name, comment = _SETTING.fullmatch(lines[i].rstrip("\n")).group("name", "comment")
+        indent, name, comment = _SETTING.fullmatch(lines[i].rstrip("\n")).group("indent", "name", "comment")
         comment = f"  # {settings[f'# {name}']}" if f"# {name}" in settings else comment or ""
-        lines[i] = f"{name} = {_literal(settings[name])}{comment}\n"
+        lines[i] = f"{indent}{name} = {_literal(settings[name])}{comment}\n"
     return "".join(lines)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from importlib import import_module
 
-from .. import datasets as sets
+import rff_datasets as sets
 
 
 def datasets(_: Namespace) -> int:

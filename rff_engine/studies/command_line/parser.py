@@ -9,9 +9,10 @@ import re
 import sys
 from collections.abc import Callable
 
+import rff_datasets as datasets
+
 from ... import __version__
 from ...certified_classifier import SCHEMES
-from .. import datasets
 from ..certificate import METHODS
 from ..protocols import PRESETS, PROTOCOLS, TARGETS, TARGETS_OF_LI
 

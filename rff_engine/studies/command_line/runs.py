@@ -11,7 +11,8 @@ from pathlib import Path
 
 from joblib import parallel_config
 
-from .. import datasets
+import rff_datasets as datasets
+
 from ..protocols import PROTOCOLS, RunSpec
 from ..reports.reproduction import SHIPPED, all_specs
 from ..reports.tables import to_csv

@@ -27,11 +27,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.discovery import all_estimators
 
+import rff_datasets as sets
 import rff_engine
 
 from ... import CertifiedClassifier, RandomFourierFeatures
 from ..._validation import LARGEST, shown
-from .. import datasets as sets
 
 _OWN = "a vote on 200 random Fourier features of scaled columns"
 _OWN_OF_BLOCKS = "ridge regression of the labels on 200 random Fourier features of scaled columns"

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import datasets
+import rff_datasets as datasets
+
 from ..feature_methods import tolerance
 from ..problem import SETTINGS, Row
 from ..protocols import PROTOCOLS, LiProtocol, RunSpec, split_source

@@ -25,7 +25,8 @@ import platformdirs
 import sqlalchemy as sa
 from sqlalchemy import event, exc
 
-from .. import datasets
+import rff_datasets as datasets
+
 from ..problem import COLUMNS, MEASURED, SETTINGS, Problem, Row
 from ..protocols import Protocol, RunSpec
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import rff_datasets as datasets
 import rff_engine
 from rff_engine.__main__ import main
-from rff_engine.studies import datasets
 from rff_engine.studies.command_line.output import Progress, duration
 from rff_engine.studies.command_line.parser import METHOD_LINES
 from rff_engine.studies.problem import COLUMNS
