@@ -21,7 +21,7 @@ from pages.landmarks.results import MAX_LANDMARKS, TOO_MANY
 from pages.shared.catalogue import Grid, Page
 from pages.shared.controls.moved import MOVED
 from pages.shared.controls.widgets import as_text
-from pages.shared.lessons import content, numbers as lesson_numbers
+from pages.shared.lessons import content
 
 #: What the browser adds to the data of a live view.
 _SETTINGS_OF_VIEW = ("settings", "clickable", "chosen", MOVED.key)
@@ -335,13 +335,11 @@ def _is_number(text: str) -> bool:
 
 
 def _lesson(lesson: content.Lesson, shown: list[tuple[Scene, Scene]], keys: list[str]) -> dict:
-    steps = [_step(before, after, step, keys) for (before, after), step in zip(shown, lesson.steps, strict=True)]
+    steps = [_step(before, after, keys) for before, after in shown]
     return {"key": lesson.key, "title": lesson.title, "takeaway": lesson.takeaway, "steps": steps}
 
 
-def _step(before: Scene, after: Scene, step: content.Step, keys: list[str]) -> dict:
-    # Only texts with numbers belong to the step's own settings.
-    numbers = any(map(lesson_numbers.names, (step.text, step.question, step.outcome, *step.answers)))
-    card = dict(before.card or {}) | {"outcome": (after.card or {})["outcome"], "numbers": numbers, "answer": None}
+def _step(before: Scene, after: Scene, keys: list[str]) -> dict:
+    card = dict(before.card or {}) | {"outcome": (after.card or {})["outcome"], "answer": None}
     del card["moved"], card["next"], card["app"]
     return {"before": _shown(before.settings, keys), "after": _shown(after.settings, keys), "card": card}

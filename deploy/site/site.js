@@ -354,7 +354,7 @@ class Page {
     const next = this.description.following[lesson.key]?.title ?? "";
     this.components.card({
       ...this.component(".st-key-lesson_card"),
-      data: { ...card, ...words, answers, next, answer, moved: moved && card.numbers },
+      data: { ...card, ...words, answers, next, answer, moved },
       setTriggerValue: (/** @type {string} */ _name, /** @type {any} */ action) => this.act(action),
     });
   }

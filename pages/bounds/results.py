@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -62,11 +62,7 @@ def all_bounds(settings: BoundSettings, guarantee: Guarantee) -> bound_curves.Bo
     return bound_curves.bound_curves(
         candidate_risks(settings),
         scales.BETAS,
-        guarantee.epsilon,
-        guarantee.mu,
-        guarantee.form,
-        guarantee.pay_for_beta,
-        guarantee.n_landmarks,
+        *astuple(guarantee),
     )
 
 
@@ -80,11 +76,9 @@ def landmark_union(settings: BoundSettings, beta: float, epsilon: float, form: s
 
 @shared_cache
 def live_bounds(settings: BoundSettings, guarantee: Guarantee) -> dict:
-    """The curves packed for the live view, with what bounds at other n need."""
-    share = guarantee.epsilon / len(scales.BETAS) if guarantee.pay_for_beta else guarantee.epsilon
-    known = {"epsilon": guarantee.epsilon, "share": share, "mu": guarantee.mu, "form": guarantee.form}
-    held = {"held": guarantee.n_landmarks}
-    return packing.pack_bounds(all_bounds(settings, guarantee), candidate_risks(settings), known | held)
+    """The curves packed for the live view, with the maps of the bounds over beta and n."""
+    maps = bound_curves.bound_maps(candidate_risks(settings), scales.BETAS, *astuple(guarantee))
+    return packing.pack_bounds(all_bounds(settings, guarantee), bound_curves.MAP_LOG_COUNTS, maps, settings.data.n)
 
 
 @shared_cache

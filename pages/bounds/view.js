@@ -1,14 +1,12 @@
 // @ts-check
 // The live view of the bounds: curves against beta with a marker, every value at the marker, and one bound's terms.
 
-import { LOG_COUNTS, boundMap, posteriorsOf } from "./bound_map.js";
 import { apart, paintCurve, paintLevel, paintMarker, paintSwatch } from "../shared/live/charts.js";
 import { circle, diamond, fillAndOutline, paintRing } from "../shared/live/marks.js";
 import { addingUp, least, nearestIndex } from "../shared/live/maths.js";
 import { Raster } from "../shared/live/rasters.js";
 import { LiveView, mounting } from "../shared/live/view.js";
 
-/** @import { Posterior } from "./bound_map.js" */
 /** @import { Dash, Frame, Inside, Scale } from "../shared/live/charts.js" */
 /** @import { Context } from "../shared/live/svg.js" */
 /** @import { Data, Report, Root, Tables } from "../shared/live/view.js" */
@@ -16,8 +14,7 @@ import { LiveView, mounting } from "../shared/live/view.js";
 /** @typedef {"landmark" | "kernel"} Side */
 /** @typedef {{ name: string, label: string, colour: string, values: Float64Array }} Part */
 /** @typedef {{ side: Side, label: string, colour: string, dash: Dash, values: Float64Array }} Line */
-/** @typedef {ReturnType<typeof boundMap> & { lowest: number }} BoundMap */
-/** @typedef {Line & { name: string, kind: string, best: number, parts: Part[] }} Bound */
+/** @typedef {Line & { name: string, kind: string, best: number, parts: Part[], map: Float64Array, valley: number[] }} Bound the map has rows for n and columns for beta, the valley each row's best column */
 /** @typedef {Line & { truth: boolean }} Loss */
 
 /** @type {Side[]} */
@@ -57,13 +54,9 @@ class LiveBounds extends LiveView {
    * @type {HTMLElement[]} */
   summands = [];
 
-  /** Maps over beta and n, by the bounds whose they are.
-   * @type {Map<Bound, BoundMap>} */
-  maps = new Map();
-
-  /** Pseudo-posteriors at the map's places.
-   * @type {Partial<Record<Side, Posterior[]>>} */
-  posteriors = {};
+  /** Logarithms of n at the rows of the maps.
+   * @type {Float64Array} */
+  mapRows;
 
   /** The frame of the map.
    * @type {Frame} */
@@ -122,10 +115,10 @@ class LiveBounds extends LiveView {
     this.bounds = data.bounds.map((/** @type {any} */ bound) => ({
       ...withValues(bound),
       parts: bound.parts.map(withValues),
+      map: Float64Array.from(this.array("map", Uint16Array, bound), (value) => (data.map_limit * value) / 65535),
     }));
+    this.mapRows = Float64Array.from(data.log_counts);
     this.losses = data.losses.map(withValues);
-    this.maps.clear();
-    this.posteriors = {};
     this.layOutTables(data.clickable);
   }
 
@@ -275,18 +268,6 @@ class LiveBounds extends LiveView {
     return "n" in this.given.settings ? this.value("n") : this.data.n;
   }
 
-  /** The chosen bound over beta and n, if the candidates had the losses that they have on this sample. */
-  get map() {
-    const { chosen, maps, logBetas, data } = this;
-    if (!maps.has(chosen)) {
-      const loss = this.array(chosen.side, Float64Array, data.candidates);
-      this.posteriors[chosen.side] ??= posteriorsOf(loss, logBetas, data.guarantee.mu);
-      const map = boundMap(chosen.name, this.posteriors[chosen.side], logBetas, data.guarantee);
-      maps.set(chosen, { ...map, lowest: least(map.values) });
-    }
-    return maps.get(chosen);
-  }
-
   /** Put the mark on the map under the pointer. @param {PointerEvent} event */
   moveMark(event) {
     const { mapFrame: frame } = this;
@@ -294,20 +275,20 @@ class LiveBounds extends LiveView {
     const height = (frame.bottom - event.offsetY) / (frame.bottom - frame.top);
     const [low, high] = [this.logBetas[0], this.logBetas[this.logBetas.length - 1]];
     if (!this.betaHidden) this.beta.value = String(low + part * (high - low));
-    const counts = LOG_COUNTS[LOG_COUNTS.length - 1] - LOG_COUNTS[0];
-    if (!this.inputs.n.closest("label").hidden) this.inputs.n.value = String(10 ** (LOG_COUNTS[0] + height * counts));
+    const [few, many] = [this.mapRows[0], this.mapRows[this.mapRows.length - 1]];
+    if (!this.inputs.n.closest("label").hidden) this.inputs.n.value = String(10 ** (few + height * (many - few)));
     this.moved(event);
   }
 
   write() {
     for (const [cell, { values }] of this.cells) cell.textContent = values[this.at].toFixed(DIGITS);
-    const { label, kind, parts } = this.chosen;
+    const { label, kind, parts, map, valley } = this.chosen;
     const exact = parts.map((part) => part.values[this.at]);
     const { sum, terms } = addingUp(exact, DIGITS);
     for (const [k, value] of [sum, ...terms].entries()) this.summands[k].textContent = value.toFixed(DIGITS);
     this.find(".parts-words").textContent = `${label}, ${kind}: its terms`;
     this.find(".now-words").textContent = `${label} at β = ${this.text("beta")}`;
-    const { valley, lowest } = this.map;
+    const lowest = least(map);
     const [few, many] = [valley[0], valley[valley.length - 1]].map((k) => Number(this.betas[k].toPrecision(3)));
     const range = lowest < 1 ? `bright ${lowest.toFixed(2)} to dark 1, grey: vacuous` : "vacuous everywhere";
     this.find(".map-words").textContent =
@@ -433,21 +414,22 @@ class LiveBounds extends LiveView {
    * @param {Context} c @param {number} w @param {number} h
    */
   paintMap(c, w, h) {
-    const { chosen, logBetas, raster } = this;
-    const { values, valley, lowest } = this.map;
+    const { chosen, logBetas, mapRows, raster } = this;
+    const { map, valley } = chosen;
     const columns = logBetas.length;
-    if (raster.source?.values !== values) {
-      this.raster = new Raster(columns, LOG_COUNTS.length);
-      this.raster.set(values, 1, Math.min(lowest, 0.999), "sequential"); // bright is low
+    if (raster.source?.values !== map) {
+      this.raster = new Raster(columns, mapRows.length);
+      this.raster.set(map, 1, Math.min(least(map), 0.999), "sequential"); // bright is low
     }
-    const [step, rowStep] = [logBetas, LOG_COUNTS].map((places) => (places[1] - places[0]) / 2);
-    const y = { low: LOG_COUNTS[0], high: LOG_COUNTS[LOG_COUNTS.length - 1] };
+    const y = { low: mapRows[0], high: mapRows[mapRows.length - 1] };
+    const step = (logBetas[1] - logBetas[0]) / 2;
+    const rowStep = (y.high - y.low) / (mapRows.length - 1) / 2;
     const inside = (/** @type {Scale} */ px, /** @type {Scale} */ py, /** @type {Frame} */ frame) => {
       this.paintVacuous(c, () => frame.bottom, frame);
       c.save();
       c.beginPath();
-      for (const [row, logN] of LOG_COUNTS.entries()) {
-        for (const [from, to] of intervalsBelow(values.subarray(row * columns, (row + 1) * columns), 1)) {
+      for (const [row, logN] of mapRows.entries()) {
+        for (const [from, to] of intervalsBelow(map.subarray(row * columns, (row + 1) * columns), 1)) {
           const [left, top] = [px(logBetas[0] + 2 * step * from), py(logN + rowStep)];
           c.rect(left, top, px(logBetas[0] + 2 * step * to) - left, py(logN - rowStep) - top + 0.5);
         }
@@ -457,13 +439,13 @@ class LiveBounds extends LiveView {
       c.translate(left, top);
       this.raster.paint(c, px(logBetas[columns - 1] + step) - left, py(y.low - rowStep) - top);
       c.restore();
-      const points = Array.from(LOG_COUNTS, (logN, row) => [px(logBetas[valley[row]]), py(logN)]);
+      const points = Array.from(mapRows, (logN, row) => [px(logBetas[valley[row]]), py(logN)]);
       paintCurve(c, points, "white", "solid", 5);
       paintCurve(c, points, chosen.colour, chosen.dash);
       const logN = Math.log10(this.n);
       const [x, at] = (this.mark = [px(logBetas[this.at]), py(logN)]);
       paintMarker(c, x, frame, this.ink);
-      diamond(c, px(logBetas[valley[nearestIndex(LOG_COUNTS, logN)]]), at, 4.5 * 1.3);
+      diamond(c, px(logBetas[valley[nearestIndex(mapRows, logN)]]), at, 4.5 * 1.3);
       fillAndOutline(c, chosen.colour, "white", 1.2);
       circle(c, x, at, 6);
       fillAndOutline(c, chosen.colour, "white", 1.5);

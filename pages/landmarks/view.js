@@ -8,6 +8,7 @@ import { paintPoints, paintStar, pointerIn } from "../shared/live/marks.js";
 import {
   errorRate,
   klDivergence,
+  landmarkBound,
   largest,
   linearSvm,
   nearestPoint,
@@ -18,7 +19,6 @@ import {
 import { Raster, paintBoundary } from "../shared/live/rasters.js";
 import { fontOf } from "../shared/live/typeface.js";
 import { REST, mounting } from "../shared/live/view.js";
-import { largestMean } from "../shared/live/vote_bound.js";
 
 /** @import { Context } from "../shared/live/svg.js" */
 /** @import { Data, Panel, Report, Root } from "../shared/live/view.js" */
@@ -261,7 +261,7 @@ class LiveLandmarks extends LandmarkMaps {
       kl += own / L;
       let risk = 0;
       for (let m = l * maxD; m < l * maxD + D; m++) risk += Q[m] * loss[m];
-      bound += largestMean(risk, (own + Math.log((2 * Math.sqrt(n - 1) * n) / EPSILON)) / (n - 1)) / L;
+      bound += landmarkBound(risk, own, n, n, EPSILON) / L;
     }
     linearSvm(psi, this.y, n, L, data.C, w);
     const errors = [errorRate(psi, this.y, n, L, w), errorRate(this.testPsi(Q), this.testY, this.testY.length, L, w)];

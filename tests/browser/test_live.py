@@ -868,7 +868,7 @@ def test_failures_on_samples_are_the_engines_and_more_are_drawn_by_buttons(open_
 
 
 CERTIFICATE = """({
-    bound: view.now.certificate.bound, risks: view.now.certificate.terms.map(term => term.risk), test: view.now.test,
+    bound: view.now.certificate.bound, risks: Array.from(view.now.certificate.risks), test: view.now.test,
     shares: Array.from(view.shares), words: view.root.querySelector('.looked-words').textContent,
     shown: ['.test-value', '.bound-value'].map(name => view.root.querySelector(name).textContent),
 })"""
@@ -887,7 +887,7 @@ def test_a_certificate_and_its_votes_are_the_engines_at_every_step_and_a_look_at
         assert shown["bound"] == pytest.approx(found.risk_bound, abs=1e-5)
         assert shown["test"] == pytest.approx(found.test_error, abs=2e-3)
         assert shown["shown"] == [f"{100 * shown[name]:.1f} %" for name in ("test", "bound")]
-        assert sum(shown["risks"]) == pytest.approx(shown["bound"], abs=1e-9)
+        assert sum(shown["risks"]) == pytest.approx(shown["bound"], abs=1e-6)
         side = int(len(shown["shares"]) ** 0.5)
         np.testing.assert_allclose(np.reshape(shown["shares"], (side, side)), votes[0].votes(stretch), atol=1 / 255)
         assert "fixed beforehand" in shown["words"]
@@ -1062,10 +1062,10 @@ def test_the_mark_on_the_map_of_a_bound_sets_beta_and_n(open_page):
     rows = """name => {
         const {view} = document.querySelector('.live');
         view.choose(view.bounds.find(bound => bound.name === name));
-        return [[...view.map.values.slice(0, 61)], [...view.chosen.values]];
+        return [[...view.chosen.map.slice(0, 61)], [...view.chosen.values]];
     }"""
     for name in ("second_order_kl", "landmark_kl_inverse"):
         row, curve = page.evaluate(rows, name)
-        np.testing.assert_allclose(row, curve, rtol=0.01)  # at the row's n, 19.95
+        np.testing.assert_allclose(row, np.minimum(curve, 2), rtol=0.01)  # at the row's n, 19.95
     page.get_by_role("slider", name="Training points n on the map").press("ArrowRight")
     page.wait_for_function(SETTLED.format("n", 30))

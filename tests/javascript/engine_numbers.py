@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
+from itertools import product
 
 import numpy as np
 from scipy.special import gammaln, ndtr
@@ -20,14 +21,11 @@ from pages.kernel.results import WIDTHS as WIDTHS_ON_THE_LINE
 from pages.shared.controls import scales
 from pages.shared.controls.toy import SIGMA_LIVE
 from pages.shared.figures import narrow
-from rff_engine.certificates import THRESHOLDS
 from rff_engine.kernels import KERNELS_BY_TITLE
 from rff_engine.linear import error_rate, linear_svm_decision
 from rff_engine.plots import learning
 from rff_engine.plots.style import darken
 from rff_engine.studies.toy import (
-    bounds as toy_bounds,
-    certificates as toy_certificates,
     coverage,
     kernel as toy_kernels,
     landmarks as toy_landmarks,
@@ -125,41 +123,6 @@ def build_up(grid: np.ndarray, landmarks: np.ndarray, omega: np.ndarray, Q: np.n
     return cases
 
 
-def certificates(X: np.ndarray, y: np.ndarray, test_X: np.ndarray, test_y: np.ndarray) -> dict:
-    """A certified vote, and its certificate at several steps away from the prior's weights."""
-    kernel, settings = rff.GaussianKernel(0.5), {"beta": 1.0, "tries": 2, "prior_fraction": 0.0, "random_state": 0}
-    model = toy_certificates.certified_classifier(X, y, kernel, "pbrff", 5, **settings)
-    vote = toy_certificates.certified_vote(model, X, y, test_X, test_y, EXTENT, CELLS)
-    stretches = (0.0, 0.3, 1.0, 2.5)
-    found = [vote.certificate(stretch) for stretch in stretches]
-    means = np.array([0.0, 1e-6, 0.1, 0.5, 0.999, 1.0])
-    return {
-        "n": len(vote.prior_margins),
-        "epsilon": model.epsilon,
-        "n_choices": vote.choice.n_choices,
-        "log_ratio": vote.choice.log_ratio,
-        "step": vote.step,
-        "thresholds": THRESHOLDS,
-        "prior_margins": vote.prior_margins,
-        "step_margins": vote.step_margins,
-        "prior_test_margins": vote.prior_test_margins,
-        "step_test_margins": vote.step_test_margins,
-        "cases": [
-            {
-                "stretch": stretch,
-                "bound": one.risk_bound,
-                "threshold": one.threshold,
-                "risks": [term.risk for term in one.terms],
-                "nats": [term.nats for term in one.terms],
-                "test_error": one.test_error,
-            }
-            for stretch, one in zip(stretches, found, strict=True)
-        ],
-        "cdf": [[x, ndtr(x)] for x in (-9.0, -3.0, -0.5, 0.0, 0.2, 2.0, 8.0)],
-        "means": [[p, b, rff.bounds.largest_mean(p, b)] for p in means for b in (0.0, 1e-5, 0.1, 3.0, 60.0)],
-    }
-
-
 #: Widths, noises, and costs of the SVM, for which the same draws make a problem.
 WIDTHS, NOISES, COSTS = (0.126, 0.501, 2.0), (0.0, 0.37, 0.1), (1.0, 0.01, 100.0)
 #: Stretches of the prior along an axis and across it, and its angle: none, and both ends of the sliders.
@@ -232,21 +195,10 @@ def prior_lines() -> list[dict]:
     return cases
 
 
-def bounds_at() -> list[dict]:
-    """Every bound along beta, at small and large n, for weights on candidates of some losses."""
-    cases = []
-    rng = np.random.default_rng(5)
-    losses = {side: rng.uniform(0.1, 0.49, 30) for side in ("landmark", "kernel")}
-    risks = {f"{side}_{kind}": loss for side, loss in losses.items() for kind in ("loss", "risk")}
-    for n, mu, epsilon, form, held in ((20, 1.1, 0.5, "paper", 1), (301, 5.0, 0.05, "corrected", 7)):
-        of_n = toy_bounds.CandidateRisks(n, 0, **risks)
-        curves = toy_bounds.bound_curves(of_n, scales.BETAS, epsilon, mu, form, n == 20, held)
-        share = epsilon / len(scales.BETAS) if n == 20 else epsilon
-        guarantee = {"epsilon": epsilon, "share": share, "mu": mu, "form": form, "held": held}
-        sides = {name: "landmark" if curves.posterior(name) is curves.landmark else "kernel" for name in curves.bounds}
-        cases.append({"n": n, "guarantee": guarantee, "betas": scales.BETAS, "losses": losses, "sides": sides})
-        cases[-1]["values"] = {name: curve.values for name, curve in curves.bounds.items()}
-    return cases
+def landmark_bounds() -> list[tuple[float, ...]]:
+    """Losses, divergences, n, numbers of landmarks and epsilon, with the PAC-Bayes-kl bound."""
+    cases = product((0.0, 1e-6, 0.1, 0.5, 0.999, 1.0), (0.0, 0.1, 60.0), (2, 301), (1, 301), (0.05, 0.5))
+    return [(*case, float(rff.bounds.landmark_kl_inverse(*case[:3], case[4], case[3]))) for case in cases]
 
 
 def promises() -> list[dict]:
@@ -309,13 +261,13 @@ def numbers() -> dict:
         "psi": psi,
         "test_psi": test_psi,
         "machines": machines(psi, y, test_psi, test_y),
-        "certificates": certificates(X, y, test_X, test_y),
+        "cdf": [[x, ndtr(x)] for x in (-9.0, -3.0, -0.5, 0.0, 0.2, 2.0, 8.0)],
         "widths": {"places": scales.exponents(*scales.SIGMA_LIVE), "values": SIGMA_LIVE.values, "shown": scales.WIDTHS},
         "landmark_problems": landmark_problems(),
         "kernel_problems": kernel_problems(),
         "widths_on_the_line": WIDTHS_ON_THE_LINE,
         "prior_lines": prior_lines(),
-        "bounds_at": bounds_at(),
+        "landmark_bounds": landmark_bounds(),
         "promises": promises(),
         "one_landmark": one_landmark(X, y, test_X, test_y, omega[0]),
         "gammas": [[x, gammaln(x)] for x in (0.05, 0.5, 1.0, 3.7, 12.0, 1001.0)],

@@ -4,17 +4,18 @@
 
 import { evenTicks, paintCurve, paintLevel, paintMarker, paintVertical, DASHES } from "../../shared/live/charts.js";
 import { circle, fillAndOutline, paintPoints } from "../../shared/live/marks.js";
-import { percent } from "../../shared/live/maths.js";
+import { normalCdf, percent } from "../../shared/live/maths.js";
 import { paintBoundary, Raster } from "../../shared/live/rasters.js";
 import { fontOf } from "../../shared/live/typeface.js";
+import { unpackedArray } from "../../shared/live/unpacking.js";
 import { LiveView, mounting, paintScale } from "../../shared/live/view.js";
-import { certificate, marginErrors, normalCdf, voteError } from "../../shared/live/vote_bound.js";
 
 /** @import { Frame, Scale } from "../../shared/live/charts.js" */
 /** @import { Context } from "../../shared/live/svg.js" */
-/** @import { Data, Root, Tables } from "../../shared/live/view.js" */
-/** @import { Certificate, Margins, Prices } from "../../shared/live/vote_bound.js" */
-/** @typedef {{ step: number, prices: Prices, heldOut: number | null, rows: Margins, fresh: Margins, map: Margins }} Vote at a D */
+/** @import { Data, Root } from "../../shared/live/view.js" */
+/** @typedef {{ bound: number, risks: Float32Array }} Certificate the risks add up to the bound */
+/** @typedef {{ prior: Float32Array, step: Float32Array }} Margins over the plane, of the prior's weights and of the step away from them */
+/** @typedef {{ step: number, tied: boolean, heldOut: number | null, risks: Float32Array[], tests: Float32Array, map: Margins }} Vote at a D; `risks` at every step, without a look at another D and after it */
 
 const POINTS = 600; // that are painted at the most
 const TOPS = [0.1, 0.2, 0.5, 1]; // largest risks of the charts: few, so that they rarely change with D
@@ -37,8 +38,8 @@ class LiveCertificate extends LiveView {
   packed;
 
   /** Certified risks and test errors at the steps of the curves, and the settings that they belong to.
-   * @type {{ of: string, stretches: number[], bounds: number[], tests: number[] }} */
-  curves = { of: "", stretches: [], bounds: [], tests: [] };
+   * @type {{ bounds: number[], tests: number[] }} */
+  curves = { bounds: [], tests: [] };
 
   /** Numbers of frequencies that the reader has looked at, on this sample.
    * @type {Set<number>} */
@@ -73,10 +74,6 @@ class LiveCertificate extends LiveView {
   receive(data) {
     const before = this.packed;
     this.packed = data.votes;
-    const floats = (/** @type {any} */ vote, /** @type {string} */ of) => ({
-      prior: this.array(`prior_${of}`, Float32Array, vote),
-      step: this.array(`step_${of}`, Float32Array, vote),
-    });
     this.setCounts(data.counts);
     this.points = this.array("points", Float32Array);
     this.labels = this.array("labels", Int8Array);
@@ -85,11 +82,11 @@ class LiveCertificate extends LiveView {
         vote.D,
         {
           step: vote.step,
-          prices: vote.prices,
+          tied: vote.tied,
           heldOut: vote.test_set_bound,
-          rows: floats(vote, "margins"),
-          fresh: floats(vote, "test_margins"),
-          map: floats(vote, "map"),
+          risks: vote.terms.map((/** @type {string} */ risks) => unpackedArray(risks, Float32Array)),
+          tests: this.array("test_errors", Float32Array, vote),
+          map: { prior: this.array("prior_map", Float32Array, vote), step: this.array("step_map", Float32Array, vote) },
         },
       ]),
     );
@@ -97,14 +94,13 @@ class LiveCertificate extends LiveView {
     this.side = Math.sqrt(first.map.prior.length);
     this.raster = new Raster(this.side);
     this.shares = new Float32Array(this.side ** 2);
-    this.curves.of = "";
     if (before?.some(isIn(data.votes))) {
       this.seen.add(this.value("D")); // where the reader has moved it meanwhile
     } else {
       this.seen = new Set([data.settings.D]);
       this.top = 0;
     }
-    const bounds = [...this.votes.keys()].map((count) => this.certified(count, 1).bound);
+    const bounds = [...this.votes.keys()].map((count) => this.certified(count, this.placeOf(1)).bound);
     this.top = Math.max(this.top, TOPS.find((top) => top >= 1.2 * Math.max(...bounds)) ?? 1);
   }
 
@@ -151,46 +147,35 @@ class LiveCertificate extends LiveView {
     return this.waits ? this.votes.keys().next().value : this.value("D");
   }
 
-  /** @param {number} count @param {number} stretch */
-  certified(count, stretch) {
-    const { thresholds, n } = this.data;
-    const vote = this.votes.get(count);
-    const prices = { ...vote.prices, looks: this.looked ? Math.log(this.counts.length) : 0 };
-    const errors = marginErrors(vote.rows, stretch, thresholds);
-    return certificate(errors, thresholds, prices, stretch * vote.step, n);
+  /** The number of the step, of those at which the votes have their certificates. @param {number} stretch */
+  placeOf(stretch) {
+    const [{ tests }] = this.votes.values();
+    return Math.round((stretch / this.longest) * (tests.length - 1));
+  }
+
+  /** @param {number} count @param {number} place of the step @returns {Certificate} */
+  certified(count, place) {
+    const { length } = this.data.terms;
+    const risks = this.votes.get(count).risks[Number(this.looked)].subarray(length * place, length * (place + 1));
+    return { bound: risks.reduce((sum, risk) => sum + risk, 0), risks };
   }
 
   compute() {
     const [count, stretch] = [this.onScreen, this.value("stretch")];
     const vote = this.votes.get(count);
-    this.now = { certificate: this.certified(count, stretch), test: voteError(vote.fresh, stretch) };
-    this.tied = vote.rows.prior.every((margin) => margin === 0); // at s = 0
+    const place = this.placeOf(stretch);
+    this.now = { certificate: this.certified(count, place), test: vote.tests[place] };
     const { prior, step } = vote.map;
     for (let i = 0; i < prior.length; i++) this.shares[i] = 2 * normalCdf(prior[i] + stretch * step[i]) - 1;
     this.raster.set(this.shares, -1, 1, "decision");
-    const of = `${count} ${this.looked}`;
-    if (this.curves.of === of) return;
-    const stretches = Array.from({ length: 20 * this.longest + 1 }, (_, k) => k / 20);
-    const bounds = stretches.map((one) => this.certified(count, one).bound);
-    this.curves = { of, stretches, bounds, tests: stretches.map((one) => voteError(vote.fresh, one)) };
-  }
-
-  /** @returns {Tables} */
-  tables() {
-    const { certificate, test } = this.now;
-    return {
-      terms: {
-        name: this.data.terms.map((/** @type {[string, string]} */ [label]) => label),
-        risk: certificate.terms.map(({ risk }) => risk),
-        nats: certificate.terms.map(({ nats }) => nats),
-      },
-      certificate: { n_bound: [this.data.n], risk_bound: [certificate.bound], test_error: [test] },
-    };
+    const tests = Array.from(vote.tests);
+    this.curves = { tests, bounds: tests.map((_, k) => this.certified(count, k).bound) };
   }
 
   write() {
     const { certificate, test } = this.now;
-    const tied = this.tied && this.value("stretch") === 0;
+    const { tied: ties, step } = this.votes.get(this.onScreen);
+    const tied = ties && this.value("stretch") === 0;
     this.find(".test-value").textContent = this.waits ? "…" : tied ? "all tie" : percent(test);
     this.find(".bound-value").textContent = this.waits ? "…" : percent(certificate.bound);
     const broken = !this.waits && test > certificate.bound;
@@ -198,7 +183,7 @@ class LiveCertificate extends LiveView {
     this.find(".bound-value").classList.toggle("broken", broken);
     const price = Math.log(this.counts.length).toFixed(2);
     this.root.classList.toggle("waits", this.waits);
-    const short = this.votes.get(this.onScreen).step ** 2 / 2 < NO_LENGTH;
+    const short = step ** 2 / 2 < NO_LENGTH;
     const free = tied
       ? "At s = 0 nothing is learned: every vote is tied, and a tie counts as an error."
       : short
@@ -217,9 +202,6 @@ class LiveCertificate extends LiveView {
   /** Where the lines of the certificate stand, from its left to its right, in pixels.
    * @type {number[]} */
   lines = [];
-
-  /** Whether the prior's weights tie every vote. */
-  tied = false;
 
   /** @param {Context} c @param {number} w */
   paintVotes(c, w) {
@@ -245,11 +227,10 @@ class LiveCertificate extends LiveView {
    * @param {Context} c @param {number} w @param {number} h
    */
   paintLedger(c, w, h) {
-    const { terms, bound } = this.now.certificate;
+    const { risks, bound } = this.now.certificate;
     /** @type {[string, string][]} */
     const labels = this.data.terms;
-    const rows = terms.map(({ risk }, k) => ({ risk, label: labels[k][0], colour: labels[k][1] }));
-    const shown = rows.filter((_, k) => k !== rows.length - 2 || this.looked);
+    const shown = labels.map(([label, colour], k) => ({ risk: risks[k], label, colour }));
     const heights = shown.map((row, k) => /** @type {[number, string]} */ ([k + 0.5, row.label]));
     heights.push([shown.length + 0.5, "certified risk"]);
     const size = this.textSize(w);
@@ -326,7 +307,7 @@ class LiveCertificate extends LiveView {
    * @param {Context} c @param {number} w @param {number} h
    */
   paintSteps(c, w, h) {
-    const { stretches, bounds, tests } = this.curves;
+    const { bounds, tests } = this.curves;
     const { certificate, test } = this.now;
     const size = this.textSize(w);
     this.frame = this.chart(c, w, h, {
@@ -336,10 +317,11 @@ class LiveCertificate extends LiveView {
       yTitle: "risk, %",
       size,
       inside: (px, py, frame) => {
-        const along = (/** @type {number[]} */ values) => values.map((v, k) => [px(stretches[k]), py(v)]);
-        const { heldOut } = this.votes.get(this.onScreen);
+        const along = (/** @type {number[]} */ values) =>
+          values.map((v, k) => [px((this.longest * k) / (values.length - 1)), py(v)]);
+        const { heldOut, tied } = this.votes.get(this.onScreen);
         if (heldOut !== null) paintLevel(c, frame, py(heldOut), this.ink, "dash");
-        paintCurve(c, along(tests).slice(Number(this.tied)), this.data.grey, "solid"); // a tie is no error of a class
+        paintCurve(c, along(tests).slice(Number(tied)), this.data.grey, "solid"); // a tie is no error of a class
         paintCurve(c, along(bounds), this.data.total, "solid");
         const x = px(this.value("stretch"));
         paintMarker(c, x, frame, this.ink);
@@ -360,12 +342,13 @@ class LiveCertificate extends LiveView {
 }
 
 /**
- * Whether a vote is one of these.
+ * Whether a vote is one of these, with or without its certificate after a look.
  *
  * @param {any[]} votes as they are packed
  */
 function isIn(votes) {
-  return (/** @type {any} */ one) => votes.some((other) => JSON.stringify(other) === JSON.stringify(one));
+  const certified = (/** @type {any} */ { D, terms }) => JSON.stringify([D, terms[0]]);
+  return (/** @type {any} */ one) => votes.some((other) => certified(other) === certified(one));
 }
 
 export default mounting(LiveCertificate);

@@ -37,7 +37,8 @@ SIGMA_LIVE = (*SIGMA[:2], 50)
 # Ends, where the control of the app starts, and step.
 NOISE = (0.0, 0.5, 0.1, 0.01)
 #: Length of the step away from the prior's weights.
-STRETCH = (0.0, 3.0, 1.0, 0.02)
+STRETCH = (0.0, 3.0, 1.0, 0.05)
+STRETCHES = tuple(round(0.05 * k, 2) for k in range(61))
 #: Share of the blocks that have come.
 ARRIVED = (0.0, 1.0, 1.0, 0.01)
 #: Inverse temperatures of curves.

@@ -36,7 +36,6 @@ TERM_LABELS = {
     "frequencies drawn": ("learned frequencies", "#CC79A7"),
     "landmarks chosen": ("chosen landmarks", "#CC79A7"),
     "weights": ("learned weights", "#CC79A7"),
-    "looks": ("D chosen after looking", "#D55E00"),
     "from margins": ("from margins to the vote", "#E69F00"),
 }
 ARM_LABELS = {"test set": "points that only test", "posterior": "points that also teach"}

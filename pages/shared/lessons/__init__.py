@@ -5,15 +5,14 @@ time. The URL also holds the place, ``lesson`` and ``step``, its fragment the pr
 ``summary`` shows all of them (`summary`). With ``room`` the reader is in a class (`classroom`): predictions go to its
 room, and the outcome waits for the lecturer.
 
-Numbers in the card belong to the settings of the step (`numbers`). Once the reader has moved a control, the figures
-show other settings, and the card shows a note.
+Numbers in the card belong to the settings of the step. Once the reader has moved a control, the figures show other
+settings, and the card shows a note.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import streamlit as st
 
@@ -30,7 +29,7 @@ from pages.shared.controls.widgets import (
     same_setting,
     without_headings,
 )
-from pages.shared.lessons import classroom, content, numbers as lesson_numbers, predictions, summary
+from pages.shared.lessons import classroom, content, predictions, summary
 
 _card = browser.component("lesson_card", Path(__file__).with_name("card.js"), styles=["card.css"])
 
@@ -138,11 +137,6 @@ class Tour:
 
     def _show_card(self, lesson: content.Lesson, place: Place) -> None:
         step, after = lesson.steps[place.step - 1], content.following(lesson)
-        # Only numbers of texts that are shown are computed.
-        shown = ("", step.outcome) if place.decided else (step.text, "")
-        with layout.show_errors():
-            text, outcome, question, *answers = self._filled(lesson, place.step, *shown, step.question, *step.answers)
-        numbers = any(map(lesson_numbers.names, (*shown, step.question, *step.answers)))
         data = {
             "lesson": lesson.key,
             "title": lesson.title,
@@ -150,13 +144,13 @@ class Tour:
             "steps": len(lesson.steps),
             "next": after.title if after else "",
             "look": list(step.look),
-            "text": text,
-            "question": question,
-            "answers": answers,
+            "text": "" if place.decided else screen.words(step.text),
+            "question": screen.words(step.question),
+            "answers": list(map(screen.words, step.answers)),
             "right": step.right,
-            "outcome": outcome,
+            "outcome": screen.words(step.outcome) if place.decided else "",
             "answer": place.answer,
-            "moved": numbers and self._moved(self._settings_at(lesson, place)),
+            "moved": self._moved(self._settings_at(lesson, place)),
         }
         if classroom.seat() is None:
             with st.container():  # a fragment has one too: the browser then keeps the card
@@ -191,19 +185,8 @@ class Tour:
     def _show_summary(self, lesson: content.Lesson) -> None:
         """Show the reader's predictions with the answers in place of the page."""
         layout.title(heading=f"Your predictions: {lesson.title}")
-        with layout.show_errors():
-            steps = [
-                self._filled(lesson, k, step.text, step.question, step.outcome, *step.answers)
-                for k, step in enumerate(lesson.steps, 1)
-            ]
-        summary.show(lesson, steps, self._act_on_summary)
+        summary.show(lesson, self._act_on_summary)
         st.stop()
-
-    def _filled(self, lesson: content.Lesson, step: int, *texts: str) -> list[str]:
-        """Texts of a step with their numbers filled in."""
-        settings = {"before": lesson.before(step), "after": lesson.after(step), "also": lesson.also(step)}
-        values = {name: SimpleNamespace(**self._complete(chosen)) for name, chosen in settings.items()}
-        return [screen.words(lesson_numbers.fill(text, lesson.page, values)) for text in texts]
 
     def _moved(self, settings: dict) -> bool:
         """Whether the page shows settings other than these."""

@@ -5,36 +5,29 @@ The browser paints, prints and saves it (`summary.js`); the server stores nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from pages.shared import browser
+from pages.shared.controls import screen
 from pages.shared.lessons import classroom, predictions
 from pages.shared.lessons.content import Lesson
 
 _component = browser.component("lesson_summary", Path(__file__).with_name("summary.js"), styles=["summary.css"])
 
 
-def show(lesson: Lesson, texts: Sequence[Sequence[str]], act: Callable[[], None]) -> None:
-    """Show the summary of a lesson.
-
-    Parameters
-    ----------
-    texts : sequence
-        Text, question, outcome and answers of each step, for the reader.
-    act : callable
-        Called when the reader presses a button, or the browser reports its predictions.
-    """
+def show(lesson: Lesson, act: Callable[[], None]) -> None:
+    """Show the summary of a lesson; `act` is called when a button is pressed or the browser reports its predictions."""
     steps = [
         {
-            "text": text,
-            "question": question,
-            "outcome": outcome,
-            "answers": answers,
-            "right": lesson.steps[k - 1].right,
+            "text": screen.words(step.text),
+            "question": screen.words(step.question),
+            "outcome": screen.words(step.outcome),
+            "answers": list(map(screen.words, step.answers)),
+            "right": step.right,
             "answer": predictions.answer_at(lesson, k),
         }
-        for k, (text, question, outcome, *answers) in enumerate(texts, 1)
+        for k, step in enumerate(lesson.steps, 1)
     ]
     data = {
         "lesson": lesson.key,

@@ -18,17 +18,17 @@ import numpy as np
 from pages.adaptive import figures as descent_style
 from pages.adaptive.approximate import figures as approximation_style
 from pages.kernel import figures as prior_style
+from pages.shared.controls.scales import STRETCHES
 from pages.shared.figures import certificates as certificate_style
 from rff_engine._typing import ArrayLike
-from rff_engine.certificates import THRESHOLDS
 from rff_engine.plots import bounds as bound_style
 from rff_engine.plots.style import METHOD_NAMES, for_colours
 
 if TYPE_CHECKING:
     from pages.adaptive.approximate.toy import ApproximationRows, FrequencySequence, MethodView
     from pages.adaptive.toy import Descent
-    from rff_engine.studies.toy.bounds import BoundCurves, CandidateRisks
-    from rff_engine.studies.toy.certificates import CertifiedBlocks, CertifiedVote
+    from rff_engine.studies.toy.bounds import BoundCurves
+    from rff_engine.studies.toy.certificates import Certificate, CertifiedBlocks, CertifiedVote
     from rff_engine.studies.toy.kernel import UnitPrior
     from rff_engine.studies.toy.landmarks import Decision, LandmarkProblem
     from rff_engine.studies.toy.learning import Candidates, FrequencyPlane
@@ -60,12 +60,8 @@ class Draw(Protocol):
     def y(self) -> np.ndarray: ...
 
 
-# Terms of a live certificate, in the order in which vote_bound.js adds them.
-_TERMS = (
-    *("margin error", "confidence", "sample", "choice of feature map", "choice of threshold", "frequencies drawn"),
-    *("weights", "looks", "from margins"),
-)
-
+# Largest value of a map of a bound: what is above 1 is grey.
+_MAP_LIMIT = 2.0
 #: Cells along a side of a live similarity map, of a live kernel map, and of the plane of frequencies.
 LIVE_CELLS, KERNEL_CELLS, PLANE_CELLS = 100, 80, 121
 
@@ -235,10 +231,12 @@ def pack_prior(prior: UnitPrior, counts: Sequence[int], ranges: tuple[float, flo
     )
 
 
-def pack_bounds(curves: BoundCurves, risks: CandidateRisks, guarantee: dict[str, Any]) -> dict[str, Any]:
-    """Data of the live view of the bounds: every curve, and the terms of every bound.
+def pack_bounds(
+    curves: BoundCurves, log_counts: Sequence[float], maps: Mapping[str, np.ndarray], n: int
+) -> dict[str, Any]:
+    """Data of the live view of the bounds on n points: every curve, the terms of every bound, and its map.
 
-    For bounds at any n it has the losses of `risks` and the `guarantee`, as `bound_map.js` names its parts.
+    Rows of `maps` are numbers of points, with logarithms `log_counts`. They are rounded to 16 bits.
     """
     bounds = [
         {
@@ -250,6 +248,8 @@ def pack_bounds(curves: BoundCurves, risks: CandidateRisks, guarantee: dict[str,
             "dash": bound_style.BOUNDS[name].dash,
             "values": as_base64(curve.values, "<f8"),
             "best": curve.best,
+            "map": as_base64(np.round(np.minimum(maps[name], _MAP_LIMIT) * (65535 / _MAP_LIMIT)), "<u2"),
+            "valley": maps[name].argmin(axis=1).tolist(),
             "parts": [
                 {
                     "name": term,
@@ -274,9 +274,7 @@ def pack_bounds(curves: BoundCurves, risks: CandidateRisks, guarantee: dict[str,
     top = bound_style.top_of(curves.bounds.values())
     return _with_version(
         {"betas": as_base64(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top}
-        | {"n": risks.n, "guarantee": guarantee}
-        | {"candidates": {side: as_base64(getattr(risks, f"{side}_loss"), "<f8") for side in ("landmark", "kernel")}}
-        | {"grey": bound_style.OTHER_COLOUR}
+        | {"n": n, "log_counts": list(log_counts), "map_limit": _MAP_LIMIT, "grey": bound_style.OTHER_COLOUR}
     )
 
 
@@ -293,39 +291,44 @@ def pack_certificate(
     """Data of the live view of a certificate: votes by their numbers of frequencies, each with that of its prior.
 
     `counts` are the numbers that may be chosen, by default those of `votes`; the view asks for votes that it lacks.
-    Margins are rounded to 12 bits.
+    Votes over the plane are rounded to 12 bits.
     """
-    epsilon = (first := next(iter(votes.values()))).model.epsilon
-    n = len(first.prior_margins)
-    shared = {"confidence": -np.log(epsilon), "sample": np.log(2 * np.sqrt(n)), "threshold": np.log(len(THRESHOLDS))}
-    packed = [
-        {
-            "D": D,
-            "step": vote.step,
-            "test_set_bound": vote.model.test_set_bound_,
-            "prices": shared | {"map": np.log(vote.choice.n_choices), "frequencies": vote.choice.log_ratio},
-        }
-        | {
-            name: as_base64(for_colours(getattr(vote, name)), "<f4")
-            for of in ("margins", "test_margins", "map")
-            for name in (f"prior_{of}", f"step_{of}")
-        }
-        for D, vote in votes.items()
-    ]
+    counts = list(votes if counts is None else counts)
+    looked = len(counts) if len(votes) > 1 else 1  # no other vote can be chosen before the others have come
+    packed = [_pack_vote(D, vote, looked) for D, vote in votes.items()]
+    terms = next(iter(votes.values())).certificate().terms
     return _with_version(
         {
             "votes": packed,
-            "counts": list(votes if counts is None else counts),
-            "thresholds": THRESHOLDS,
-            "n": n,
+            "counts": counts,
             "points": as_base64(sample.X, "<f4"),
             "labels": as_base64(sample.y, "i1"),
             "extent": extent,
-            "terms": [certificate_style.TERM_LABELS[name] for name in _TERMS],
+            "terms": [certificate_style.term_label(term.name) for term in terms],
             "total": certificate_style.TOTAL_COLOUR,
             "grey": certificate_style.ERROR_COLOUR,
         }
     )
+
+
+def _pack_vote(D: int, vote: CertifiedVote, n_looks: int) -> dict[str, Any]:
+    """A vote, with the terms of its certificate at every step: without a look at other numbers D, and after it."""
+    certificates = [vote.certificate(stretch) for stretch in STRETCHES]
+    after_look = certificates if n_looks == 1 else [vote.certificate(stretch, n_looks) for stretch in STRETCHES]
+    return {
+        "D": D,
+        "step": vote.step,
+        "tied": not vote.prior_margins.any(),
+        "test_set_bound": vote.model.test_set_bound_,
+        "terms": [_risks(certificates), _risks(after_look)],
+        "test_errors": as_base64([one.test_error for one in certificates], "<f4"),
+        "prior_map": as_base64(for_colours(vote.prior_map), "<f4"),
+        "step_map": as_base64(for_colours(vote.step_map), "<f4"),
+    }
+
+
+def _risks(certificates: Sequence[Certificate]) -> str:
+    return as_base64([[term.risk for term in one.terms] for one in certificates], "<f4")
 
 
 def pack_blocks(blocks: CertifiedBlocks, sample: Sample, extent: float) -> dict[str, Any]:

@@ -8,8 +8,9 @@ how often a bound fails.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 
@@ -206,6 +207,19 @@ def bound_curves(
         terms = bound.terms(**shared, epsilon=share, **vars(landmark if bound.of_landmark else kernel))
         curves[name] = BoundCurve(name, betas, terms, n_landmarks if bound.of_landmark else 1)
     return BoundCurves(betas, landmark, kernel, curves)
+
+
+#: Logarithms to base 10 of the numbers of points at the rows of a map.
+MAP_LOG_COUNTS = tuple(1.3 + 0.05 * row for row in range(35))
+
+
+def bound_maps(risks: CandidateRisks, betas: ArrayLike, *guarantee: Any) -> dict[str, np.ndarray]:
+    """Every bound at `MAP_LOG_COUNTS` (rows) and betas (columns), if the candidates had the same losses at each n.
+
+    The `guarantee` is what `bound_curves` takes after the betas.
+    """
+    rows = [bound_curves(replace(risks, n=round(10**log_n)), betas, *guarantee).bounds for log_n in MAP_LOG_COUNTS]
+    return {name: np.stack([row[name].values for row in rows]) for name in rows[0]}
 
 
 @dataclass(frozen=True)

@@ -198,14 +198,18 @@ class CertifiedVote:
         """||v - v0||"""
         return float(np.linalg.norm(self.mean - self.model.prior_coef_))
 
-    def certificate(self, stretch: float = 1.0) -> PosteriorCertificate:
-        """What the vote at a stretch promises, and its errors on the test points."""
+    def certificate(self, stretch: float = 1.0, n_looks: int = 1) -> PosteriorCertificate:
+        """What the vote at a stretch promises, and its errors on the test points.
+
+        Where its feature map was chosen after a look at `n_looks` of them, the bound holds for all of these.
+        """
         model, decision = self.model, self.prior_margins + stretch * self.step_margins
         mean = model.prior_coef_ + stretch * (self.mean - model.prior_coef_)
         wrong = [ndtr(threshold - decision) for threshold in THRESHOLDS]
         errors = np.mean(wrong, axis=1)
         together = np.mean(np.square(wrong), axis=1)
-        posterior = VotePosterior(mean, model.prior_coef_, errors, together, len(decision), model.epsilon, self.choice)
+        choice = self.choice._replace(n_choices=self.choice.n_choices * n_looks)
+        posterior = VotePosterior(mean, model.prior_coef_, errors, together, len(decision), model.epsilon, choice)
         test = self.prior_test_margins + stretch * self.step_test_margins
         return PosteriorCertificate(
             posterior.ledger(),

@@ -1,6 +1,7 @@
 """Bounds along beta: the engine's functions composed by hand, true risks by brute force, minima and prices."""
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -217,3 +218,12 @@ def test_lists_are_accepted_as_arrays(selection):
         lambda X, y: landmark_problem(X, y, kernel, 3, 5, selection, 0).loss,
     ):
         np.testing.assert_array_equal(make(X.tolist(), y.tolist()), make(X, y))
+
+
+def test_a_map_has_every_bound_at_each_number_of_points(risks):
+    maps = bc.bound_maps(risks, BETAS, 0.1, 3.0, "paper", True, 2)
+    for row in (0, 17, 34):
+        n = (20, 141, 1000)[row // 17]
+        curves = bc.bound_curves(replace(risks, n=n), BETAS, 0.1, 3.0, "paper", True, 2)
+        for name, curve in curves.bounds.items():
+            np.testing.assert_array_equal(maps[name][row], curve.values)

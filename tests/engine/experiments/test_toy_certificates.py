@@ -1,6 +1,7 @@
 """Certified classifiers in the plane: terms, rows that a bound would need, and their figures."""
 
 import warnings
+from base64 import b64decode
 
 import numpy as np
 import pytest
@@ -144,19 +145,23 @@ def test_votes_agree_with_predictions():
     assert np.abs(votes).max() <= 1
 
 
-def test_terms_of_the_live_view_have_the_labels_of_the_engine_s():
+def test_the_live_view_has_the_terms_of_every_step_and_pays_for_a_look():
     made = vote("pbrff", prior_fraction=0.0)
-    labels = packing.pack_certificate({10: made}, SAMPLE, 1.5)["terms"]
-    named = [figures.term_label(term.name) for term in made.certificate().terms]
-    *first, _, last = labels  # the last but one is the price of a look, which only the browser adds
-    assert [*first, last] == named
-
-
-def test_prices_of_the_live_view_are_the_nats_of_the_engine_s():
-    made = vote("pbrff", prior_fraction=0.0)
-    packed = packing.pack_certificate({10: made}, SAMPLE, 1.5)["votes"][0]["prices"]
-    nats = sorted(term.nats for term in made.certificate().terms if term.nats > 0 and "weights" not in term.name)
-    np.testing.assert_allclose(sorted(price for price in packed.values() if price > 0), nats, rtol=1e-6)
+    packed = packing.pack_certificate({5: made, 10: made}, SAMPLE, 1.5)
+    assert packed["terms"] == [figures.term_label(term.name) for term in made.certificate().terms]
+    plain, after_look = (
+        np.frombuffer(b64decode(risks), "<f4").reshape(61, -1) for risks in packed["votes"][0]["terms"]
+    )
+    for place, stretch in ((0, 0.0), (20, 1.0), (43, 2.15)):
+        found = made.certificate(stretch)
+        np.testing.assert_allclose(plain[place], [term.risk for term in found.terms], atol=1e-7)
+        looked = made.certificate(stretch, 2)
+        assert after_look[place].sum() == pytest.approx(looked.risk_bound, abs=1e-6)
+        spent = [sum(term.nats for term in one.terms) for one in (found, looked)]
+        assert looked.risk_bound >= found.risk_bound and spent[1] - spent[0] == pytest.approx(np.log(2))
+    # A vote that comes alone was fixed beforehand.
+    alone = packing.pack_certificate({10: made}, SAMPLE, 1.5, (5, 10))["votes"][0]["terms"]
+    assert alone == [packed["votes"][0]["terms"][0]] * 2
 
 
 def test_the_figure_of_the_terms_ends_at_the_certified_risk():
