@@ -2,7 +2,7 @@
 
 Starts a server, drives headless Chromium through every page, and prints a table with targets. Run it as
 `python -m benchmarks.app_response` from the top folder.
-`--slider noise` drags that slider instead of the first one, names of pages restrict it to these.
+Names of pages restrict it to these.
 """
 
 from __future__ import annotations
@@ -109,12 +109,11 @@ def visit(browser, address: str):
     context.close()
 
 
-def drag(page, slider: str = "") -> tuple[float, list[float]] | None:
-    """Frames per second, and ms from each input to its frame, while a slider of a live page is dragged."""
-    name = f"[name={slider}]" if slider else ""
-    if page.locator(f".live input{name}").count() == 0:
+def drag(page) -> tuple[float, list[float]] | None:
+    """Frames per second, and ms from each input to its frame, while the first slider of a live page is dragged."""
+    if page.locator(".live input").count() == 0:
         return None
-    thumb = page.locator(f".live input[type=range]{name}").first
+    thumb = page.locator(".live input[type=range]").first
     thumb.scroll_into_view_if_needed()
     box = thumb.bounding_box()
     x, y, width = box["x"], box["y"] + box["height"] / 2, box["width"]
@@ -193,7 +192,6 @@ def server_side(page) -> list[tuple[float, float]]:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("pages", nargs="*", metavar="PAGE", help=", ".join(PAGES))
-    arguments.add_argument("--slider", default="", help="of the live views, by its name, such as noise")
     asked = arguments.parse_args()
     if unknown := set(asked.pages) - set(PAGES):
         arguments.error(f"no page is called {', '.join(sorted(unknown))}")
@@ -206,19 +204,19 @@ def main() -> None:
             executable_path=shutil.which("chromium") or shutil.which("chromium-headless-shell"), args=ARGUMENTS
         )
         for name in asked.pages or PAGES:
-            measure(browser, server, name, asked.slider)
+            measure(browser, server, name)
 
 
-def measure(browser, server: str, name: str, slider: str = "") -> None:
+def measure(browser, server: str, name: str) -> None:
     """Measure a page and print its lines."""
     for i, address in enumerate(PAGES[name]):
         with visit(browser, f"{server}/{address}"):
             pass  # warm-up
         with visit(browser, f"{server}/{address}") as (page, first, sizes):
             cells = [f"{first:.1f} s", f"{sum(sizes) / 1000:.0f} kB"]
-            dragged = drag(page, slider)
+            dragged = drag(page)
             cells += [f"{dragged[0]:.0f}", f"{np.percentile(dragged[1], 95):.0f}"] if dragged else ["", ""]
-            if i == 0 and not slider and (delays := server_side(page)):
+            if i == 0 and (delays := server_side(page)):
                 cells += [f"{len(delays)}", *(f"{late:.0f}" for late in np.percentile(delays, 95, axis=0))]
         print(row(" ".join([name, *re.findall(r"(?<=landmarks=)\d+|\bD=\d+", address)]), *cells), flush=True)
 

@@ -108,21 +108,18 @@ def rows_and_labels(name: str, quick: bool, scale: bool = False):
 
 
 def losses(name: str, scale: bool, quick: bool) -> Race:
+    """Losses of frequencies that are drawn in blocks, since those of farm would not fit into memory."""
     X, y = rows_and_labels(name, quick, scale)
     (n, d), N = X.shape, 200 if quick else 20000
-    omega = rff.GaussianKernel.from_gamma(GAMMA).sample_frequencies(N, d, 0)
-    plain = partial(alignment_loss, X.astype(float), y, omega)
-    return Race({"n": n, "d": d, "N": N}, partial(rff.alignment_loss, X, y, omega), plain)
-
-
-def sparse_losses(quick: bool) -> Race:
-    """Frequencies that are drawn in blocks, since all of them would not fit into memory."""
-    X, y = rows_and_labels("farm", quick)
-    (n, d), N = X.shape, 200 if quick else 20000
-    omega = rff.FrequencyBlocks(rff.GaussianKernel.from_gamma(GAMMA), N, d, 0)
+    blocks = rff.FrequencyBlocks(rff.GaussianKernel.from_gamma(GAMMA), N, d, 0)
+    drawn = blocks if name == "farm" else [np.concatenate(list(blocks))]
     wide = X.astype(float)
-    plain = lambda: np.concatenate([alignment_loss(wide, y, block) for block in omega])  # noqa: E731
-    return Race({"n": n, "d": d, "N": N}, partial(rff.alignment_loss, X, y, omega), plain)
+
+    def plain() -> np.ndarray:
+        return np.concatenate([alignment_loss(wide, y, omega) for omega in drawn])
+
+    ours = partial(rff.alignment_loss, X, y, blocks if name == "farm" else drawn[0])
+    return Race({"n": n, "d": d, "N": N}, ours, plain)
 
 
 def of_landmarks(similarity: bool, quick: bool) -> Race:
@@ -156,7 +153,7 @@ def svm_path(D: int, quick: bool) -> Race:
 RACES: dict[str, Callable[[bool], Race]] = {
     "Losses, MNIST 4/9": partial(losses, "mnist49", False),
     "Losses, adult": partial(losses, "adult", True),
-    "Losses, farm (CSR)": sparse_losses,
+    "Losses, farm (CSR)": partial(losses, "farm", False),
     "Landmark losses, MNIST 4/9": partial(of_landmarks, False),
     "Landmark similarities, MNIST 4/9": partial(of_landmarks, True),
     "Path of 10 linear SVMs, 500 frequencies": partial(svm_path, 500),

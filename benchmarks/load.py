@@ -182,7 +182,7 @@ def show(load: Load, memory: list[float]) -> None:
             print(f"{name}, {count} times: {what}")
 
 
-def parser() -> argparse.ArgumentParser:
+def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("--sessions", type=int, default=30)
     arguments.add_argument("--minutes", type=float, default=5)
@@ -192,11 +192,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--warm-up", type=int, default=10, help="moves on each page beforehand")
     arguments.add_argument("--every", type=float, default=0, help="seconds from move to move of a session; 0: no rest")
     arguments.add_argument("--server", help="address of one that runs already; default: one is started")
-    return arguments
-
-
-def main() -> None:
-    asked = parser().parse_args()
+    asked = arguments.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before; {asked.sessions} sessions")
     with nullcontext(asked.server.rstrip("/")) if asked.server else served() as address:
         load = Load(address, asked)

@@ -83,10 +83,12 @@ def widget(element) -> Widget | None:
     """The control of an `Element`, or None if a user cannot change it."""
     kind = element.WhichOneof("type")
     proto = getattr(element, kind)
-    if kind not in _GIVEN or proto.disabled or proto.form_id or (read := _read(kind, proto)) is None:
+    several = kind == "multiselect" or (kind == "button_group" and proto.click_mode == ButtonGroup.MULTI_SELECT)
+    read = _read(kind, proto, several)
+    if read is None or proto.disabled or proto.form_id:
         return None
-    field, default, allowed = read
-    given = getattr(proto, _raw(kind, proto)) if proto.set_value else None
+    field, default, allowed, source = read
+    given = getattr(proto, source) if proto.set_value else None
     name = proto.id.split("-", 2)[-1]  # the app's key follows a prefix and a hash
     return Widget(
         id=proto.id,
@@ -94,41 +96,33 @@ def widget(element) -> Widget | None:
         field=field,
         default=default,
         allowed=allowed,
-        several=kind == "multiselect" or (kind == "button_group" and proto.click_mode == ButtonGroup.MULTI_SELECT),
+        several=several,
         parameter=proto.query_param_key,
         server_value=given if given is None or isinstance(given, bool | int | float | str) else tuple(given),
     )
 
 
-#: Where a message has the value that the server sets, by kind of control.
-_GIVEN = dict.fromkeys(("slider", "number_input", "checkbox", "text_area", "text_input"), "value")
-_GIVEN |= dict.fromkeys(("selectbox", "radio"), "raw_value") | dict.fromkeys(
-    ("button_group", "multiselect"), "raw_values"
-)
-
-
-def _raw(kind: str, proto) -> str:
-    return "raw_value" if kind == "slider" and proto.type == Slider.SELECT_SLIDER else _GIVEN[kind]
-
-
-def _read(kind: str, proto) -> tuple[str, Any, tuple] | None:
-    """Field of the state, default and allowed values of a control; None if a user cannot change it."""
-    if kind == "slider" and len(proto.default) == 1:
-        if proto.type != Slider.SELECT_SLIDER:
-            return "double_array_value", tuple(proto.default), tuple((step,) for step in _steps(proto))
-        return "string_array_value", (proto.options[int(proto.default[0])],), tuple((one,) for one in proto.options)
-    if kind == "number_input" and proto.has_min and proto.has_max:
-        return "double_value", proto.default, _steps(proto)
-    if kind in ("selectbox", "radio") and proto.HasField("default"):
-        return "string_value", proto.options[proto.default], tuple(proto.options)
-    if kind in ("button_group", "multiselect"):
-        options = proto.options if kind == "multiselect" else [option.content for option in proto.options]
-        one_of = kind == "button_group" and proto.click_mode != ButtonGroup.MULTI_SELECT
-        allowed = tuple((option,) for option in options) if one_of else tuple(options)
-        return "string_array_value", tuple(options[i] for i in proto.default), allowed
-    if kind == "checkbox":
-        return "bool_value", proto.default, (False, True)
-    return ("string_value", proto.default, ()) if kind.startswith("text") else None
+def _read(kind: str, proto, several: bool) -> tuple[str, Any, tuple, str] | None:
+    """Field of the state, default and allowed values of a control, and where the message has a value that is set."""
+    match kind:
+        case "slider" if len(proto.default) == 1 and proto.type == Slider.SELECT_SLIDER:
+            allowed = tuple((one,) for one in proto.options)
+            return "string_array_value", allowed[int(proto.default[0])], allowed, "raw_value"
+        case "slider" if len(proto.default) == 1:
+            return "double_array_value", tuple(proto.default), tuple((step,) for step in _steps(proto)), "value"
+        case "number_input" if proto.has_min and proto.has_max:
+            return "double_value", proto.default, _steps(proto), "value"
+        case "selectbox" | "radio" if proto.HasField("default"):
+            return "string_value", proto.options[proto.default], tuple(proto.options), "raw_value"
+        case "button_group" | "multiselect":
+            options = proto.options if kind == "multiselect" else [option.content for option in proto.options]
+            allowed = tuple(options) if several else tuple((option,) for option in options)
+            return "string_array_value", tuple(options[i] for i in proto.default), allowed, "raw_values"
+        case "checkbox":
+            return "bool_value", proto.default, (False, True), "value"
+        case "text_area" | "text_input":
+            return "string_value", proto.default, (), "value"
+    return None
 
 
 def _steps(proto) -> tuple[float, ...]:
@@ -322,17 +316,15 @@ class Tab:
 
     def take(self, message: ForwardMsg) -> None:
         """Process a message as a browser does."""
-        if message.WhichOneof("type") == "ref_hash":
-            if message.ref_hash not in self._kept:
-                self.faults.append("the server referred to a message that is not cached")
-                return
-            metadata = message.metadata
-            _, message = self._kept[message.ref_hash]
+        metadata = message.metadata
+        referred = message.WhichOneof("type") == "ref_hash"
+        if referred and message.ref_hash not in self._kept:
+            self.faults.append("the server referred to a message that is not cached")
+            return
+        if referred:
+            message = self._kept[message.ref_hash][1]
+        if referred or metadata.cacheable:
             self._kept[message.hash] = self._n_runs, message
-        else:
-            metadata = message.metadata
-            if metadata.cacheable:
-                self._kept[message.hash] = self._n_runs, message
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._begin(message.new_session, metadata.run)
@@ -346,8 +338,6 @@ class Tab:
             self._query = parse_qs(message.page_info_changed.query_string)
         elif kind == "page_not_found":
             self.faults.append(f"{self._page} was not found")
-        elif kind == "session_event" and message.session_event.WhichOneof("type") == "script_compilation_exception":
-            self.faults.append("the script does not compile")
         elif kind == "auto_rerun":
             self._start_clock(message.auto_rerun.fragment_id, message.auto_rerun.interval)
         elif kind == "stop_auto_rerun":

@@ -16,7 +16,6 @@ import gzip
 import io
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -151,50 +150,23 @@ def files() -> Iterator[tuple[str, bytes, str]]:
     names = ",".join("n" * 9000 + f"{i % 250}" for i in range(500))
     yield "500 long names, each twice", lines(1000, lambda i: row(i, 500, str), names), "x.csv"
     yield "UTF-16 beyond its first plane", lines(150_000, lambda i: f"👩{i},1").decode().encode("utf-16"), "x.csv"
-    yield (
-        "letters of another encoding",
-        lines(150_000, lambda i: f"gar\x8don {i},1").decode().encode("latin-1"),
-        "x.csv",
-    )
+    letters = lines(150_000, lambda i: f"gar\x8don {i},1").decode().encode("latin-1")
+    yield "letters of another encoding", letters, "x.csv"
     words = [f"{i:06d}" + "é" * 3000 for i in range(8000)]
     yield "48 MB of text", parquet({"a": words, "b": range(8000)}), "x.parquet"
 
 
-class LongestBlock:
-    """The longest time between two turns of a thread that sleeps 1 ms at a time."""
-
-    def __enter__(self) -> LongestBlock:
-        self.longest, self._over = 0.0, threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *problem) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        last = time.perf_counter()
-        while not self._over.is_set():
-            time.sleep(0.001)
-            now = time.perf_counter()
-            self.longest, last = max(self.longest, now - last), now
-
-
 def show_hostile() -> None:
-    """Print the time to read and prepare each file, and how long it blocks other threads of the server."""
-    print("| file | kB | s | blocked, s | outcome |\n|---|---|---|---|---|")
+    """Print the time to read and prepare each file."""
+    print("| file | kB | s | outcome |\n|---|---|---|---|")
     for what, data, name in files():
         begun = time.perf_counter()
-        with LongestBlock() as block:
-            try:
-                said = prepared(read_table(data, name))
-            except UploadError as error:
-                said = str(error)
+        try:
+            said = prepared(read_table(data, name))
+        except UploadError as error:
+            said = str(error)
         took = time.perf_counter() - begun
-        print(
-            f"| {what}, {name[2:]} | {len(data) / 1000:.0f} | {took:.2f} | {block.longest:.3f} | {said} |", flush=True
-        )
+        print(f"| {what}, {name[2:]} | {len(data) / 1000:.0f} | {took:.2f} | {said} |", flush=True)
 
 
 def prepared(table, **options) -> str:
@@ -246,13 +218,12 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, metavar="CLONES", help="folder with clones of the repositories")
     parser.add_argument("--seconds", type=int, default=600)
     asked = parser.parse_args()
-    match asked.what:
-        case "guesses":
-            show_guesses(asked.folder)
-        case "hostile":
-            show_hostile()
-        case _:
-            fuzz(asked.seconds)
+    if asked.what == "guesses":
+        show_guesses(asked.folder)
+    elif asked.what == "hostile":
+        show_hostile()
+    else:
+        fuzz(asked.seconds)
 
 
 if __name__ == "__main__":

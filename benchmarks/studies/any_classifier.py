@@ -83,14 +83,10 @@ def rows_of(dataset: str, classifier: str, seed: int) -> Iterator[dict]:
 
 def conformal_sets(classifier, X: np.ndarray, y: np.ndarray, X_new: np.ndarray) -> np.ndarray:
     """Which classes the sets of split conformal prediction hold, (n_new, K), calibrated on X and y."""
-    return classifier.predict_proba(X_new) >= conformal_level(classifier, X, y)
-
-
-def conformal_level(classifier, X: np.ndarray, y: np.ndarray) -> float:
-    """The least probability of a class that its sets hold."""
     given = classifier.predict_proba(X)[np.arange(len(y)), np.searchsorted(classifier.classes_, y)]
     k = int(np.ceil((len(y) + 1) * (1 - EPSILON)))
-    return float(np.sort(given)[::-1][k - 1]) if k <= len(y) else 0.0
+    least = np.sort(given)[::-1][k - 1] if k <= len(y) else 0.0
+    return classifier.predict_proba(X_new) >= least
 
 
 def table(rows: pd.DataFrame) -> str:
@@ -101,12 +97,11 @@ def table(rows: pd.DataFrame) -> str:
         above = (part.error > part.certified).sum()
         return f"{mean.error:.1f}/{mean.certified:.1f}/{above}, {mean.missed:.1f}/{mean.labels:.2f}"
 
-    def body():
-        for dataset, of in rows.groupby("dataset", sort=False):
-            cells = [cell(part) for _, part in of.groupby("classifier", sort=False)]
-            yield [f"{dataset}, {of.classes.iloc[0]:.0f}", f"{of.rows.iloc[0]:.0f}", *cells]
-
-    return frame.markdown(["data, classes", "rows", *rows["classifier"].unique()], body())
+    body = []
+    for dataset, of in rows.groupby("dataset", sort=False):
+        cells = [cell(part) for _, part in of.groupby("classifier", sort=False)]
+        body.append([f"{dataset}, {of.classes.iloc[0]:.0f}", f"{of.rows.iloc[0]:.0f}", *cells])
+    return frame.markdown(["data, classes", "rows", *rows["classifier"].unique()], body)
 
 
 def settings(asked) -> Iterator[dict]:

@@ -13,7 +13,7 @@ that at which random Fourier features err least on the validation rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
@@ -137,18 +137,17 @@ def tables(results: pd.DataFrame) -> str:
     """Mean test errors in percent, and of "bound" less "validated" the mean and the half-width of its 95 % interval."""
     counts = sorted(results["D"].unique())
 
-    def body() -> Iterator[Sequence[str]]:
-        for name in (name for name in frame.DATASETS if (results["dataset"] == name).any()):
-            at = [results[(results["dataset"] == name) & (results["D"] == D)] for D in counts]
-            cells = []
-            for of in at:
-                cells.append("/".join(f"{100 * of[choice].mean():.2f}" for choice in CHOICES))
-                cells.append(interval(100 * (of["bound"] - of["validated"])))
-            betas = "/".join(f"{of['validated_beta'].median():.2g}" for of in at)
-            yield [name, *cells, f"{at[0]['bound_beta'].median():.2g}", betas]
-
+    body = []
+    for name, rows in frame.by_dataset(results):
+        at = [rows[rows["D"] == D] for D in counts]
+        cells = []
+        for of in at:
+            cells.append("/".join(f"{100 * of[choice].mean():.2f}" for choice in CHOICES))
+            cells.append(interval(100 * (of["bound"] - of["validated"])))
+        betas = "/".join(f"{of['validated_beta'].median():.2g}" for of in at)
+        body.append([name, *cells, f"{at[0]['bound_beta'].median():.2g}", betas])
     columns = [heading for D in counts for heading in (f"D = {D}", "difference")]
-    return frame.markdown(["data", *columns, "β by the bound", "validated"], body())
+    return frame.markdown(["data", *columns, "β by the bound", "validated"], body)
 
 
 if __name__ == "__main__":

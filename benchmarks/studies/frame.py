@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -104,6 +104,14 @@ def _same(column: pd.Series, value) -> np.ndarray | pd.Series:
     if isinstance(value, str):
         return column == value
     return np.isclose(column, value, rtol=1e-9, atol=0)  # numbers are read back from text
+
+
+def by_dataset(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of each data set of `DATASETS` that has some, with its name."""
+    for name in DATASETS:
+        of = rows[rows["dataset"] == name]
+        if len(of):
+            yield name, of
 
 
 def markdown(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:

@@ -139,9 +139,9 @@ def tables(rows: pd.DataFrame) -> str:
     A cell has those of `METHODS` and the largest of their standard errors.
     """
     rows, won, body = rows[rows["method"].isin(METHODS)], {}, []
-    for name in (name for name in DATASETS if (rows["dataset"] == name).any()):
+    for name, of in frame.by_dataset(rows):
         cells = []
-        for share, errors in mean_errors(rows, name):
+        for share, errors in mean_errors(of, name):
             spread = f" ± {100 * errors.sem().max():.2f}" if len(errors) > 1 else ""
             cells.append("/".join(f"{100 * mean:.2f}" for mean in errors.mean()) + spread)
             if errors.mean().idxmin() == "pb_landmarks":
@@ -156,7 +156,7 @@ def mean_errors(rows: pd.DataFrame, name: str) -> Iterator[tuple[float, pd.DataF
     """For each share the test errors, (splits, methods), on the splits that all methods have."""
     known = bundled(name)
     known = known[(known["landmarks"] == "clustering") & (known["method"] == "pb_landmarks")]
-    own = rows[rows["dataset"] == name].assign(split="random")
+    own = rows.assign(split="random")
     both = pd.concat([known.drop(columns="landmarks"), own.assign(train_error=np.nan, note="")])
     errors = chosen_by_validation(both, ["dataset", "method", "share"])
     errors = errors.pivot_table("test_error", "repeat", ["share", "method"])

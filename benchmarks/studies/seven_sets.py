@@ -70,19 +70,17 @@ def tables(rows: pd.DataFrame) -> str:
     """Mean certified risks in percent, and paired differences to the test-set bound at its best fraction."""
     built = pd.read_csv(certificates.SHIPPED).query("method == 'rff'").groupby(["D", "dataset"])
 
-    def body() -> Iterator[list[str]]:
-        for D, of_count in rows.groupby("D"):
-            means = of_count.groupby("dataset")[TESTS].mean()
-            for name in (name for name in frame.DATASETS if name in means.index):
-                of = 100 * of_count[of_count["dataset"] == name].drop(columns="dataset")
-                cells = [f"{D}", f"{of['test_error'].mean():.2f}", f"{of['blocks'].mean():.2f}"]
-                best = str(means.loc[name].idxmin())
-                cells += [f"{of[best].mean():.2f} ({best[-2:]} %)", interval(of["blocks"] - of[best])]
-                others = [f"{100 * built[key].mean()[D, name]:.2f}" for key in ("risk_bound", "tandem_bound")]
-                yield [name, *cells, f"{of['rate'].mean():.2f}", *others]
-
+    body = []
+    for D, of_count in rows.groupby("D"):
+        for name, some in frame.by_dataset(of_count):
+            of = 100 * some.drop(columns="dataset")
+            best = str(of[TESTS].mean().idxmin())
+            cells = [f"{D}", f"{of['test_error'].mean():.2f}", f"{of['blocks'].mean():.2f}"]
+            cells += [f"{of[best].mean():.2f} ({best[-2:]} %)", interval(of["blocks"] - of[best])]
+            others = [f"{100 * built[key].mean()[D, name]:.2f}" for key in ("risk_bound", "tandem_bound")]
+            body.append([name, *cells, f"{of['rate'].mean():.2f}", *others])
     header = ["data", "D", "errs", "blocks", "best test set", "difference", "with a rate", "PAC-Bayes-kl", "tandem"]
-    return frame.markdown(header, body())
+    return frame.markdown(header, body)
 
 
 def settings(asked) -> Iterator[dict]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -58,11 +57,6 @@ def settings(asked) -> Iterator[dict]:
         yield dict(zip(grids, values, strict=True))
 
 
-def rows_of(**cell) -> list[dict]:
-    """What each SVM chooses."""
-    return [chosen(both_svms(cell))]
-
-
 def transformer(cell: dict, gamma: float):
     """The transformer of a cell, not fitted."""
     kernel, method = rff.GaussianKernel.from_gamma(gamma), cell["method"]
@@ -79,19 +73,15 @@ def both_svms(cell: dict) -> pd.DataFrame:
     parts = {part: getattr(split, f"X_{part}").astype(np.float64) for part in ("train", "valid", "test")}
     labels = {part: getattr(split, f"y_{part}") for part in parts}
     fitted = transformer(cell, frame.published_gamma(cell["dataset"])).fit(parts["train"], labels["train"])
-    return svms(merged({part: np.asarray(fitted.transform(X)) for part, X in parts.items()}), labels)
-
-
-def svms(Z: dict[str, np.ndarray], labels: dict[str, np.ndarray], random_state=0) -> pd.DataFrame:
-    """Errors of both SVMs on features for each C, and whether LinearSVC warns that it stopped early."""
+    Z = merged({part: np.asarray(fitted.transform(X)) for part, X in parts.items()})
     coef, intercept = rff.linear_svm_path(Z["train"], labels["train"], CS)
     exact = {part: linear_svm_decision(Z[part], coef, intercept) for part in ("valid", "test")}
     rows = []
     for j, C in enumerate(CS):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)
-            machine = LinearSVC(C=C, dual=True, random_state=random_state).fit(Z["train"], labels["train"])
-        row = {"C": C, "stopped": any(issubclass(one.category, ConvergenceWarning) for one in caught)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine = LinearSVC(C=C, dual=True, random_state=0).fit(Z["train"], labels["train"])
+        row = {"C": C}
         for part in ("valid", "test"):
             positive = labels[part] == machine.classes_[1]
             row[f"stopped_{part}"] = float(np.mean((machine.decision_function(Z[part]) > 0) != positive))
@@ -109,14 +99,15 @@ def merged(Z: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {part: values[:, first] * np.sqrt(counts) for part, values in Z.items()}
 
 
-def chosen(errors_by_C: pd.DataFrame) -> dict:
+def rows_of(**cell) -> list[dict]:
     """C, and errors on validation and test points, chosen by each SVM."""
+    errors_by_C = both_svms(cell)
     row = {}
     for machine in ("stopped", "exact"):
         best = errors_by_C.loc[errors_by_C[f"{machine}_valid"].idxmin()]
         names = [f"{machine}_valid", f"{machine}_test"]
         row |= {f"{machine}_C": best["C"]} | {name: round(float(best[name]), 6) for name in names}
-    return row
+    return [row]
 
 
 def said(rows: pd.DataFrame) -> str:
@@ -137,17 +128,12 @@ def _line(row: dict) -> str:
 def printed(row: dict) -> pd.Series:
     """The paper's number at a row, of Figures 6 or 5; none if it has none."""
     of_landmarks = pd.notna(row.get("landmarks"))
-    figure = _figure("figure6" if of_landmarks else "figure5")
+    figure = letarte.figure("figure6" if of_landmarks else "figure5", [])
     keys = ["dataset", "method", "landmarks" if of_landmarks else "D"]
     at = np.logical_and.reduce([figure[key] == row[key] for key in keys])
     if of_landmarks:
         at &= np.isclose(figure["share"], row["share"])
     return figure.loc[at, "paper"].dropna()
-
-
-@cache
-def _figure(target: str) -> pd.DataFrame:
-    return letarte.figure(target, [])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from datasets.points import encode_points
 from pages.kernel.learn import results as learning
@@ -45,25 +44,6 @@ def test_functions_arguments_and_kinds_of_descriptions_have_results_of_their_own
     sample.X[:] = 7  # a copy of the caller's own
     assert toy_sample(ToyData("moons", 20, 0.1, 0)).X.std() > 0
     assert [kind((Twin(1.0),)), kind((learning.PseudoPosterior(1.0),))] == ["Twin", "PseudoPosterior"]
-
-
-def test_results_stay_below_the_limit_and_the_least_recently_used_go(monkeypatch):
-    def make(key, _make):
-        return _make()
-
-    monkeypatch.setattr(cache, "_of_all", st.cache_data(max_size=1_000_000, show_spinner=False)(make))
-    made = []
-
-    @shared_cache
-    def result(i):
-        made.append(i)
-        return np.full(2000, float(i))
-
-    for i in range(1, 200):
-        assert result(i)[0] == i and result(0)[0] == 0  # used again and again
-    assert made.count(0) == 1
-    result(199), result(1)
-    assert made[-1] == 1 and made.count(199) == 1
 
 
 def test_results_of_points_drawn_by_hand_stay_in_their_session(monkeypatch):

@@ -18,7 +18,7 @@ from benchmarks.ports import free_ports
 from datasets.papers.catalogue import describe
 from pages.shared.server import logs, runs
 from pages.shared.server.runs import RunQueue, RunSettings
-from rff_engine.studies.running.failures import redacted_traceback
+from rff_engine.studies.running.processes import redacted_traceback
 
 from .sessions import logged, soon
 from .test_runs import wait

@@ -11,8 +11,7 @@ import pytest
 import datasets
 from pages.shared.server import runs
 from pages.shared.server.limits import LIMITS
-from pages.shared.server.run_sizes import training_rows
-from pages.shared.server.runs import RunQueue, RunSettings
+from pages.shared.server.runs import RunQueue, RunSettings, training_rows
 
 from .sessions import chosen, opened, pressed, soon
 
@@ -54,7 +53,7 @@ def running(queue, settings, visitor="first"):
     return run
 
 
-def test_a_session_has_few_active_runs_and_does_not_limit_others(queue):
+def test_a_session_has_few_active_runs_and_does_not_limit_others(queue, done, monkeypatch):
     mine = [queue.submit(settings(seed=seed), "ann") for seed in range(LIMITS.runs_per_session)]
     with pytest.raises(ValueError) as refused:
         queue.submit(settings(seed=50), "ann")
@@ -69,22 +68,12 @@ def test_a_session_has_few_active_runs_and_does_not_limit_others(queue):
     assert queue.submit(settings(seed=52), "ben").active
     mine[1].cancel()
     assert queue.submit(settings(seed=50), "ann").active
-
-
-def test_the_message_for_one_allowed_run_is_singular(queue, monkeypatch):
+    done[mine[0].settings].set()
+    assert soon(lambda: mine[0].state == "finished") and queue.submit(settings(seed=53), "ann").active
     limited(monkeypatch, runs_per_session=1)
-    queue.submit(settings("landmarks", "adult", "splits"), "ann")
+    queue.submit(settings("landmarks", "adult", "splits"), "cleo")
     with pytest.raises(ValueError, match=r"^You have 1 active run \(the splits grid on adult\), the most"):
-        queue.submit(settings(), "ann")
-
-
-def test_a_finished_run_does_not_count(queue, done):
-    first, second = settings(seed=1), settings(seed=2)
-    run = running(queue, first, "ann")
-    queue.submit(second, "ann")
-    done[first].set()
-    assert soon(lambda: run.state == "finished")
-    assert queue.submit(settings(seed=3), "ann").active
+        queue.submit(settings(seed=54), "cleo")
 
 
 def test_few_runs_may_wait_in_all(queue, monkeypatch):
@@ -201,12 +190,3 @@ def test_page_shows_why_a_run_is_refused_and_its_place_in_the_queue(queue):
     assert not app.exception and [error.value[:24] for error in app.error] == ["You have 2 active runs ("]
     other = chosen(opened("real_data"), seed=3)
     assert not pressed(other, "Run").error and len(queue.active()) == waiting + 3
-
-
-@pytest.mark.slow
-def test_page_shows_which_grid_fits(queue, monkeypatch):
-    limited(monkeypatch, cosines=2_000_000)
-    app = pressed(chosen(opened("real_data"), preset="paper"), "Run")
-    assert not app.exception and len(app.error) == 1
-    assert "the quick grid fits, 5000 frequencies x 340 training rows" in app.error[0].value
-    assert not pressed(chosen(app, preset="quick", seed=1), "Run").error

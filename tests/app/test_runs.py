@@ -87,16 +87,6 @@ def test_time_left_is_estimated_from_this_process_only(before, url, monkeypatch)
     assert said == ["time left unknown yet"] * 2 + ["about 50 s left", "about 10 s left"]
 
 
-@pytest.mark.second
-def test_a_process_that_ignores_termination_is_killed(url, monkeypatch):
-    queue = RunQueue(url)
-    run = begun(queue.submit(settings(preset="paper")))
-    monkeypatch.setattr(run._process, "terminate", lambda: None)
-    run.cancel()
-    wait(run, 30)  # otherwise it would end after minutes
-    assert run.state == "cancelled"
-
-
 @pytest.mark.slow
 def test_a_waiting_run_knows_its_place_and_can_be_cancelled(url):
     queue = RunQueue(url)

@@ -24,53 +24,35 @@ def _limit(variable: str, default: int, low: int, high: int):
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """Upper limits; each field names its environment variable."""
+    """Upper limits; docs/deployment.md explains each by its environment variable."""
 
     scripts: int = _limit("RFF_MAX_SCRIPTS", cpu_count(), 1, 1000)
-    """Scripts of pages that compute at a time, in all sessions, see `queues`"""
     workers: int = _limit("RFF_MAX_WORKERS", cpu_count(), 0, 1000)
-    """Processes that compute error curves, for all sessions, see `workers`; with 0 the app computes them itself"""
     runs_per_session: int = _limit("RFF_MAX_RUNS_PER_SESSION", 2, 1, 1000)
-    """Active runs that one session has started; those that it has joined do not count"""
     waiting_runs: int = _limit("RFF_MAX_WAITING_RUNS", 8, 1, 1000)
-    """Runs that wait, in all sessions"""
     waiting_sweeps: int = _limit("RFF_MAX_WAITING_SWEEPS", 20, 1, 1000)
-    """Sweeps on visitors' own data that wait, in all sessions; each holds a thread"""
     readers: int = _limit("RFF_MAX_READERS", 2, 1, 1000)
-    """Processes that read uploads, in all sessions; each takes a core, and memory of its own"""
     rooms: int = _limit("RFF_MAX_ROOMS", 100, 0, 10_000)
-    """Rooms of classes that are open, see `rooms`; with 0 there are none"""
     rooms_per_hour: int = _limit("RFF_MAX_ROOMS_PER_HOUR", 60, 1, 10_000)
-    """Rooms that all visitors together open within an hour"""
     room_predictions: int = _limit("RFF_MAX_ROOM_PREDICTIONS", 500, 1, 100_000)
-    """Predictions of one step of a lesson in one room"""
     wrong_codes: int = _limit("RFF_MAX_WRONG_CODES", 60, 1, 1_000_000)
-    """Codes of no room that all visitors together enter within a minute"""
     cosines: int = _limit("RFF_MAX_COSINES", 25_000_000_000, 1, 10**18)
-    """Columns times training rows of the largest matrix that a run computes, see `run_sizes`"""
     cache_megabytes: int = _limit("RFF_CACHE_MB", 64, 0, 1_000_000)
-    """Cached results that all sessions share"""
     session_megabytes: int = _limit("RFF_SESSION_CACHE_MB", 32, 0, 1_000_000)
-    """Cached results on the table that a session has uploaded"""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> ServerLimits:
         """The limits that the variables set. Invalid values are logged; the default is used."""
         limits = {}
         for one in fields(cls):
-            low, high = one.metadata["low"], one.metadata["high"]
-            variable = one.metadata["variable"]
-            text = environment.get(variable)
-            if text is None:
-                continue
+            variable, low, high = one.metadata.values()
+            text = environment.get(variable, str(one.default))
             value = _number(text)
             if low <= value <= high and value == int(value):
                 limits[one.name] = int(value)
             else:
-                _log.warning(
-                    "%s is %r; it must be a whole number from %d to %d. The default, %d, is used.",
-                    *(variable, text, low, high, one.default),
-                )
+                said = "%s is %r; it must be a whole number from %d to %d. The default, %d, is used."
+                _log.warning(said, variable, text, low, high, one.default)
         return cls(**limits)
 
 

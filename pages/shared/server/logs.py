@@ -31,7 +31,7 @@ def _redacted(value):
     if not isinstance(value, BaseException):
         return value
     # Here, because it takes seconds to import the engine, and the server starts without it.
-    from rff_engine.studies.running.failures import redacted_traceback
+    from rff_engine.studies.running.processes import redacted_traceback
 
     return redacted_traceback(value)
 

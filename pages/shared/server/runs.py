@@ -20,17 +20,19 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from cachetools import cached
 from streamlit.logger import get_logger
 
 import datasets
+from datasets.papers.splits import TEST_FRACTION, VALID_FRACTION
 from pages.shared.server import visits
 from pages.shared.server.limits import LIMITS
 from pages.shared.server.queues import too_many_waiting
-from pages.shared.server.run_sizes import RunSize, run_size
+from rff_engine.landmarks import landmark_count
 from rff_engine.studies.protocols import PRESETS, FeatureSweep, LandmarkStudy, RunSpec
-from rff_engine.studies.running.failures import redacted_traceback
+from rff_engine.studies.running.processes import redacted_traceback
 from rff_engine.studies.running.store import Store, StoreError, default_store
 
 # Streamlit's logger: with the time, at the level that `logger.level` sets. It names runs, never their data.
@@ -39,8 +41,46 @@ _log = get_logger(__name__)
 #: Inactive runs that this server keeps in memory; the store keeps all.
 MAX_INACTIVE_RUNS = 24
 _ROOT = Path(__file__).parents[3]
-# A run stops between two steps; one that takes longer is killed, which loses no row.
-_SECONDS_TO_STOP = 1.5
+
+
+class RunSize(NamedTuple):
+    """The shape of a matrix of cosines, or of kernel values."""
+
+    columns: int
+    of: str
+    """What the columns are"""
+    rows: int
+
+    @property
+    def values(self) -> int:
+        return self.columns * self.rows
+
+    def __str__(self) -> str:
+        return f"{self.columns} {self.of} x {self.rows} training rows = {self.values:,} values"
+
+
+def training_rows(dataset: str) -> int:
+    """Number of training rows of a data set, see `datasets.random_split`."""
+    info = datasets.describe(dataset)
+    rest = info.n_train_file or info.n_samples - math.ceil(TEST_FRACTION * info.n_samples)
+    return rest - math.ceil(VALID_FRACTION * rest)
+
+
+def run_size(protocol: FeatureSweep | LandmarkStudy, dataset: str) -> RunSize:
+    """The largest matrix of a run: its features on the training rows, or the kernel matrix of its SVM."""
+    rows = training_rows(dataset)
+    n = min(rows, protocol.max_train or rows)
+    n_svm = min(n, protocol.max_train_svm or n)
+    sizes = [RunSize(n_svm, "columns of the SVM's kernel", n_svm)]  # it chooses gamma, for all methods
+    if isinstance(protocol, FeatureSweep):
+        learned = {"pbrff", "okrff"} & set(protocol.methods)
+        sizes.append(RunSize(protocol.n_candidates if learned else max(protocol.n_features), "frequencies", n))
+    else:
+        L = landmark_count(n, 2, max(protocol.shares))
+        sizes.append(RunSize(L, "landmarks", n))
+        if "pb_landmarks" in protocol.methods:
+            sizes.append(RunSize(L * max(protocol.n_features), f"frequencies of {L} landmarks", n))
+    return max(sizes, key=lambda size: size.values)
 
 
 @dataclass(frozen=True)
@@ -139,7 +179,7 @@ class Run:
         return self.owner is not None and (visitor == self.owner or not visits.is_present(self.owner))
 
     def cancel(self, visitor: str | None = None) -> None:
-        """Stop after the current step, or within it if it is long; rows in the store stay."""
+        """Stop at once; rows in the store stay."""
         self.cancelled_by = visitor
         self.seconds = 0.0 if self.started is None else time.monotonic() - self.started
         self.cancelled.set()
@@ -148,30 +188,24 @@ class Run:
         self.end()
 
     def end(self) -> None:
-        """End its process, if there is one."""
-        process = self._process
-        if process is not None and process.poll() is None:
-            process.terminate()
-            timer = threading.Timer(_SECONDS_TO_STOP, process.kill)
-            timer.daemon = True
-            timer.start()
+        """Kill its process, if there is one; a row is in the store or is not."""
+        if self._process is not None:
+            self._process.kill()
 
     def work(self) -> None:
         """Do the run, in the queue's thread; never raises, never calls Streamlit."""
         if self.cancelled.is_set():
             return
         self.state, self.message, self.started = "running", "starting", time.monotonic()
-        run = "of unknown settings"
+        run = self.settings.spec.run_id
+        _log.info("run %s started", run)
         try:
-            run = self.settings.spec.run_id
-            _log.info("run %s started", run)
             self._follow()
         except Exception as error:
-            self._fail(run, redacted_traceback(error))
-        finally:
-            self.end()
-            self._n_reported += 1  # rows that were not reported are read
-            _log.info("run %s %s after %.1f s", run, self.state, time.monotonic() - self.started)
+            self._fail(redacted_traceback(error))
+        self.end()
+        self._n_reported += 1  # rows that were not reported are read
+        _log.info("run %s %s after %.1f s", run, self.state, time.monotonic() - self.started)
 
     def _follow(self) -> None:
         """Start the process and read its reports until it ends."""
@@ -182,38 +216,36 @@ class Run:
             text=True,
             cwd=_ROOT,
         )
-        error = fault = None
+        failure: dict = {}
         with self._process as process:
             process.stdin.write(json.dumps([self.store.url, self.settings.spec.to_json()]) + "\n")
-            process.stdin.flush()  # and left open: the process ends when this server does
+            process.stdin.flush()
             if self.cancelled.is_set():
                 self.end()
             for line in process.stdout:
                 report = json.loads(line)
                 if "error" in report:
-                    error = report["error"]
-                    _log.warning("run %s was refused: %s", self.settings.spec.run_id, report["traceback"])
-                elif "fault" in report:
-                    fault = report["fault"]
+                    failure = report
                 else:
                     self._take_report(**report)
-            process.wait()
         if self.cancelled.is_set():
             self.state = "cancelled"
         elif process.returncode == 0:
             self.state = "finished"
-        elif error is not None:
-            self.state, self.message = "failed", error
+        elif failure.get("error"):
+            self.state, self.message = "failed", failure["error"]
+            _log.warning("run %s was refused: %s", self.settings.spec.run_id, failure["traceback"])
         else:
-            self._fail(self.settings.spec.run_id, fault or f"its process ended with code {process.returncode}")
+            self._fail(failure.get("traceback", f"its process ended with code {process.returncode}"))
 
     def _take_report(self, message: str, done: float, total: float, rows: int) -> None:
         self.fraction, self.message = done / total, message
         self._first_report = self._first_report or (time.monotonic(), self.fraction)
         self._n_reported += rows
 
-    def _fail(self, run: str, what: str) -> None:
+    def _fail(self, what: str) -> None:
         """Fail with an internal error."""
+        run = self.settings.spec.run_id
         _log.error("run %s failed: %s", run, what)
         self.state, self.message = "failed", f"Internal error; see {run} in the server's log."
 

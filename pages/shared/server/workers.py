@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
+from cachetools import cached
 from loky import ProcessPoolExecutor
 from streamlit.logger import get_logger
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
@@ -15,14 +16,11 @@ from threadpoolctl import threadpool_limits
 
 from pages.shared.server.limits import LIMITS
 from pages.shared.server.queues import release_slot
-from rff_engine.studies.running.orphans import end_with
+from rff_engine.studies.running.processes import end_with
 
 _log = get_logger(__name__)
 # Small products gain nothing from threads, and are slower with them where other processes compute too.
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
-# loky's own reusable executor is one for each thread, and every script has a thread of its own.
-_pools: dict[str, ProcessPoolExecutor] = {}
-_lock = threading.Lock()
 
 
 def compute(function: Callable, *arguments, **keywords):
@@ -32,18 +30,17 @@ def compute(function: Callable, *arguments, **keywords):
         try:
             return _workers().submit(function, *arguments, **keywords).result()
         except (BrokenProcessPool, OSError) as error:  # killed, or the system allows no further process
-            _pools.pop("workers", None)
+            _workers.cache_clear()
             _log.warning("The app computes what a worker process could not finish: %s", error)
     with threadpool_limits(1, user_api="blas"):
         return function(*arguments, **keywords)
 
 
+@cached({}, condition=threading.Condition())
 def _workers() -> ProcessPoolExecutor:
-    with _lock:
-        if "workers" not in _pools:
-            ending = {"initializer": end_with, "initargs": (os.getpid(),)}
-            _pools["workers"] = ProcessPoolExecutor(LIMITS.workers, timeout=3600, env=_ONE_THREAD, **ending)
-        return _pools["workers"]
+    # loky's own reusable executor is one for each thread, and every script has a thread of its own.
+    ending = {"initializer": end_with, "initargs": (os.getpid(),)}
+    return ProcessPoolExecutor(LIMITS.workers, timeout=3600, env=_ONE_THREAD, **ending)
 
 
 def side_by_side(calls: Mapping) -> dict[object, Future]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
@@ -31,9 +32,8 @@ class Recomputed:
     spec: RunSpec
     stored: Row
     row: Row
-    """The new row"""
     same_key: bool
-    """Whether the new row has the key of the stored one: the same data, seed and settings"""
+    """Whether both rows have the same data, seed and settings"""
 
     @property
     def name(self) -> str:
@@ -68,12 +68,10 @@ def draw_rows(
     pools, here = {name: [] for name in PROTOCOLS}, datasets.available()
     for spec in specs:
         if spec.dataset in here:
-            rows = [row for row in store.rows(spec) if row["seconds"] <= max_seconds]
-            pools[spec.protocol.name] += [(spec, row) for row in rows]
+            pools[spec.protocol.name] += [(spec, row) for row in store.rows(spec) if row["seconds"] <= max_seconds]
     rng = np.random.default_rng(seed)
-    orders = [[pool[i] for i in rng.permutation(len(pool))] for pool in pools.values() if pool]
-    in_turn = [rows[i] for i in range(max(map(len, orders), default=0)) for rows in orders if i < len(rows)]
-    return in_turn[:n]
+    orders = [[pool[i] for i in rng.permutation(len(pool))] for pool in pools.values()]
+    return [one for some in zip_longest(*orders) for one in some if one is not None][:n]
 
 
 def recompute(store: Store, drawn: list[tuple[RunSpec, Row]]) -> Iterator[Recomputed]:
@@ -92,15 +90,14 @@ def recompute(store: Store, drawn: list[tuple[RunSpec, Row]]) -> Iterator[Recomp
     for (spec, repeat), rows in repeats.items():
         seed = spec.seed + repeat
         split = split_source(spec.dataset, spec.split, spec.protocol)(seed)
-        named = {"dataset": spec.dataset, "split_name": spec.split, "run_id": spec.run_id}
-        problem = problem_of(spec.protocol, split, repeat=repeat, seed=seed, **named)
+        named = {"dataset": spec.dataset, "split_name": spec.split}
+        problem = problem_of(spec.protocol, split, seed=seed, **named)
         with Store("sqlite://") as others:
             for row in store.rows(spec):
                 if row["repeat"] == repeat and _settings(row) not in rows:
                     others.keep(problem, spec.protocol, row | {"made_with": ""})
             with closing(run(problem, spec.protocol, others)) as steps:
-                computed = (row for step in steps for row in step.rows if _settings(row) in rows)
-                for row in computed:
+                for row in (row for step in steps for row in step.rows if _settings(row) in rows):
                     same_key = bool(store.known([row_key(problem, spec.protocol, row)]))
                     yield Recomputed(spec, rows[_settings(row)], row, same_key)
 

@@ -1,22 +1,67 @@
 """Blocks of rows of tables that do not fit in memory, for `alignment_loss_batched` and `partial_fit`.
 
 Parquet files, folders of them and other Arrow datasets are read a row group at a time, data frames of Dask a partition
-at a time.
+at a time. Sums of blocks add up (Letarte et al. 2019, Prop. 8), so blocks may be on any machine.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sized
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from joblib import Parallel, delayed
 
+from ..._typing import ArrayLike, MatrixLike
 from ..._validation import check_count
+from ...alignment import AlignmentSums, alignment_sums, as_block
+from ...frequencies import FrequencyBlocks
+from .run import one_thread
 
 _ROWS = 2**16
+Block: TypeAlias = tuple[MatrixLike, ArrayLike] | tuple[MatrixLike, ArrayLike, ArrayLike]
+"""Rows with their labels, and weights if there are any"""
+
+
+class _Columns(NamedTuple):
+    """The columns of a table that are read."""
+
+    points: list[str]
+    target: str
+    weights: list[str]
+    """One at most"""
+    dtype: Any
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys([*self.points, self.target, *self.weights]))
+
+    def arrays(self, table) -> tuple[np.ndarray, ...]:
+        """X, the labels, and the weights if there are any, of a data frame."""
+        X = np.column_stack([_numbers(table, name) for name in self.points]).astype(self.dtype, copy=False)
+        return X, table[self.target].to_numpy(), *(_numbers(table, name) for name in self.weights)
+
+
+def _numbers(table, name: str) -> np.ndarray:
+    values = table[name].to_numpy()
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"column {name!r} holds {values.dtype}; numbers are needed.")
+    return values
+
+
+def _chosen(names: list[str], target: str, columns: list[str] | None, weights: str | None, dtype: Any) -> _Columns:
+    """The columns to read; a ValueError if there is no column of points, or one is missing."""
+    others = [target] if weights is None else [target, weights]
+    points = [name for name in names if name not in others] if columns is None else list(columns)
+    for name in [*points, *others]:
+        if name not in names:
+            raise ValueError(f"column {name!r} is not in the table; its columns are {', '.join(map(repr, names))}.")
+    if not points:
+        raise ValueError(f"columns is {columns!r}; at least one column of X is needed.")
+    return _Columns(points, target, others[1:], dtype)
 
 
 def row_blocks(
@@ -29,7 +74,7 @@ def row_blocks(
     dtype: Any = np.float64,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Iterator[tuple[np.ndarray, ...]]:
-    """Points and labels of a table, block by block (the sums of blocks add up, Letarte et al. 2019, Prop. 8).
+    """Points and labels of a table, block by block.
 
     Parameters
     ----------
@@ -63,16 +108,45 @@ def row_blocks(
         If a path is given and pyarrow is not installed.
     """
     max_rows = check_count(max_rows, "max_rows")
-    names, total, tables = _opened(source, max_rows)
-    wanted = _columns_of_points(names, target, columns, sample_weight)
-    others = [target] if sample_weight is None else [target, sample_weight]
+    of_dask = hasattr(source, "partitions")
+    if not of_dask and not hasattr(source, "to_batches"):
+        source = _parquet(source)
+    chosen = _chosen(list(source.columns if of_dask else source.schema.names), target, columns, sample_weight, dtype)
+    total = None if of_dask else source.count_rows()
     done = 0
-    for table in tables(list(dict.fromkeys([*wanted, *others]))):
-        block = _arrays(table, wanted, others, dtype)
+    for table in (_of_partitions if of_dask else _of_batches)(source, chosen.names, max_rows):
+        block = chosen.arrays(table)
         yield block
         done += len(block[0])
         if progress is not None:
             progress(done, total)
+
+
+def _of_batches(dataset, names: list[str], max_rows: int) -> Iterator:
+    # Few batches are read ahead: a reader that is waited for holds one block, not the file.
+    for batch in dataset.to_batches(columns=names, batch_size=max_rows, batch_readahead=1, fragment_readahead=1):
+        if batch.num_rows:
+            yield _frame(batch)
+
+
+def _of_partitions(frame, names: list[str], max_rows: int) -> Iterator:
+    for i in range(frame.npartitions):
+        part = frame[names].partitions[i].compute()
+        for start in range(0, len(part), max_rows):
+            yield part.iloc[start : start + max_rows]
+
+
+def _frame(table):
+    """A table of pyarrow as a data frame, without a copy of columns that have no missing value."""
+    return table.to_pandas(ignore_metadata=True, split_blocks=True)
+
+
+def _parquet(source):
+    """Parquet files as a dataset of pyarrow."""
+    import pyarrow.dataset
+
+    paths = [str(path) for path in source] if isinstance(source, list | tuple) else str(Path(source))
+    return pyarrow.dataset.dataset(paths, format="parquet")
 
 
 def row_group_readers(
@@ -85,8 +159,8 @@ def row_group_readers(
 ) -> list[Callable[[], tuple[Any, ...]]]:
     """A function for each row group of Parquet files, which reads its points and labels.
 
-    They are the `blocks` of `alignment_loss_on_cluster`: each worker reads the row groups that it sums (Letarte et al.
-    2019, Prop. 8), and no row passes through this process, which reads the files' metadata alone.
+    They are the `blocks` of `alignment_loss_on_cluster`: each worker reads the row groups that it sums, and no row
+    passes through this process, which reads the files' metadata alone.
 
     Parameters
     ----------
@@ -109,43 +183,20 @@ def row_group_readers(
         If pyarrow is not installed.
     """
     dataset = _parquet(source)
-    wanted = _columns_of_points(list(dataset.schema.names), target, columns, sample_weight)
-    groups = (group for file in dataset.get_fragments() for group in file.split_by_row_group())
-    return [
-        _RowGroup(
-            group.path,
-            group.row_groups[0].id,
-            _footer(group.metadata, group.row_groups[0].id),
-            tuple(wanted),
-            target,
-            sample_weight,
-            np.dtype(dtype).name,
-        )
-        for group in groups
-    ]
+    chosen = _chosen(list(dataset.schema.names), target, columns, sample_weight, np.dtype(dtype).name)
+    groups = [group for file in dataset.get_fragments() for group in file.split_by_row_group()]
+    places = [(group.path, group.row_groups[0].id, group.metadata) for group in groups]
+    return [partial(_read, path, index, _footer(metadata, index), chosen) for path, index, metadata in places]
 
 
-@dataclass(frozen=True)
-class _RowGroup:
-    """A row group of a Parquet file, read when it is called."""
+def _read(path: str, index: int, footer: str, chosen: _Columns) -> tuple[np.ndarray, ...]:
+    """A row group of a Parquet file, unless the file has changed."""
+    import pyarrow.parquet
 
-    path: str
-    index: int
-    footer: str
-    columns: tuple[str, ...]
-    target: str
-    sample_weight: str | None
-    dtype: str
-
-    def __call__(self) -> tuple:
-        import pyarrow.parquet
-
-        others = [self.target] if self.sample_weight is None else [self.target, self.sample_weight]
-        with pyarrow.parquet.ParquetFile(self.path) as file:
-            if _footer(file.metadata, self.index) != self.footer:
-                raise ValueError(f"{self.path} has changed since its row groups were listed; list them again.")
-            rows = file.read_row_group(self.index, columns=list(dict.fromkeys([*self.columns, *others])))
-        return _arrays(lambda name: rows.column(name).to_numpy(), list(self.columns), others, self.dtype)
+    with pyarrow.parquet.ParquetFile(path) as file:
+        if _footer(file.metadata, index) != footer:
+            raise ValueError(f"{path} has changed since its row groups were listed; list them again.")
+        return chosen.arrays(_frame(file.read_row_group(index, columns=chosen.names)))
 
 
 def _footer(metadata, index: int) -> str:
@@ -154,60 +205,59 @@ def _footer(metadata, index: int) -> str:
     return hashlib.sha256(repr(described).encode()).hexdigest()
 
 
-def _columns_of_points(names: list[str], target: str, columns: list[str] | None, sample_weight: str | None) -> list:
-    """The columns of X; a ValueError if one, the target or the weights are missing."""
-    others = [target] if sample_weight is None else [target, sample_weight]
-    wanted = [name for name in names if name not in others] if columns is None else list(columns)
-    for name in [*wanted, *others]:
-        if name not in names:
-            raise ValueError(f"column {name!r} is not in the table; its columns are {', '.join(map(repr, names))}.")
-    if not wanted:
-        raise ValueError(f"columns is {columns!r}; at least one column of X is needed.")
-    return wanted
+def alignment_loss_on_cluster(
+    blocks: Iterable[Block | Callable[[], Block]],
+    omega: ArrayLike | FrequencyBlocks,
+    classes: ArrayLike | None = None,
+    *,
+    jobs: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> np.ndarray:
+    """Empirical alignment loss over all pairs of points that come in blocks of rows (Letarte et al. 2019, Prop. 8).
 
+    Each block is summed by a process of joblib's or a worker of Dask. The sums are added in the order of the blocks, so
+    the result does not depend on the number of workers. Few blocks are in memory at a time.
 
-def _arrays(table: Callable, wanted: list[str], others: list[str], dtype) -> tuple:
-    """X, the labels, and the weights if there are any."""
-    X = np.column_stack([_numbers(table(name), name) for name in wanted]).astype(dtype, copy=False)
-    return X, table(others[0]), *(_numbers(table(name), name) for name in others[1:])
+    Parameters
+    ----------
+    blocks : iterable of pairs (X, y) or triples (X, y, sample_weight), or of callables that return one
+        Arrays or CSR matrices of shape (n_b, d) with their labels (n_b,), some thousand rows each; a block may lack a
+        class. A worker calls a callable: data that workers can read need not pass through this process, see
+        `row_group_readers`.
+    omega : array of shape (D, d), or FrequencyBlocks
+        FrequencyBlocks are sent as their seed.
+    classes : array of shape (K,), optional
+        All labels; any other is refused. ``None`` collects them from the blocks.
+    jobs
+        See `rff_engine.studies.running.run.run`.
+    progress : callable, optional
+        Called after each block with the number of blocks summed so far and in all, ``None`` if that is not known.
 
+    Returns
+    -------
+    ndarray of shape (D,), float64
 
-def _parquet(source):
-    """Parquet files as a dataset of pyarrow."""
-    import pyarrow.dataset
-
-    paths = [str(path) for path in source] if isinstance(source, list | tuple) else str(Path(source))
-    return pyarrow.dataset.dataset(paths, format="parquet")
-
-
-def _numbers(values: np.ndarray, name: str) -> np.ndarray:
-    if values.dtype.kind not in "biuf":
-        raise ValueError(f"column {name!r} holds {values.dtype}; numbers are needed.")
-    return values
-
-
-def _opened(source, max_rows: int):
-    """Names of the columns, the number of rows if known, and a function of columns that yields blocks.
-
-    A block is a function from a name to an array.
+    Raises
+    ------
+    ValueError
+        If there is no block, one is no pair or triple, a shape is wrong, a value is not finite, a label is not in
+        `classes`, or all rows are of one class.
     """
-    if hasattr(source, "partitions"):
-        return list(source.columns), None, lambda names: _of_partitions(source, names, max_rows)
-    if not hasattr(source, "to_batches"):
-        source = _parquet(source)
-    names = list(source.schema.names)
-    return names, source.count_rows(), lambda names: _of_batches(source, names, max_rows)
+    jobs = None if jobs is None else check_count(jobs, "jobs")
+    parallel = Parallel(jobs, return_as="generator", batch_size=1)
+    total = len(blocks) if isinstance(blocks, Sized) else None
+    sums = None
+    for done, part in enumerate(parallel(delayed(_sums)((block, omega, classes)) for block in blocks), 1):
+        sums = part if sums is None else sums + part
+        if progress is not None:
+            progress(done, total)
+    if sums is None:
+        raise ValueError("blocks holds no block of rows; at least one is needed.")
+    return sums.loss()
 
 
-def _of_batches(dataset, names, max_rows):
-    # Few batches are read ahead: a reader that is waited for holds one block, not the file.
-    for batch in dataset.to_batches(columns=names, batch_size=max_rows, batch_readahead=1, fragment_readahead=1):
-        if batch.num_rows:
-            yield lambda name, batch=batch: batch.column(name).to_numpy(zero_copy_only=False)
-
-
-def _of_partitions(frame, names, max_rows):
-    for i in range(frame.npartitions):
-        part = frame[names].partitions[i].compute()
-        for start in range(0, len(part), max_rows):
-            yield lambda name, rows=part.iloc[start : start + max_rows]: rows[name].to_numpy()
+def _sums(given: tuple) -> AlignmentSums:
+    block, omega, classes = given  # in one tuple, see `run`
+    with one_thread():
+        X, y, weights = as_block(block() if callable(block) else block)
+        return alignment_sums(X, y, omega, classes, sample_weight=weights)

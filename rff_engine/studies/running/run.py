@@ -15,9 +15,9 @@ import random
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import closing, contextmanager, suppress
-from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeVar, cast
 
 from joblib import Parallel, delayed
@@ -28,15 +28,13 @@ from ..._validation import check_count
 from ..problem import COLUMNS, Problem, Row
 from ..problems import STUDIES, problem_of
 from ..protocols import Protocol, RunSpec, split_source
-from .orphans import end_with
+from .processes import end_with
 from .store import Store, StoreError, row_key
 
 __all__ = ["Step", "one_thread", "problem_of", "run", "run_repeats", "run_stored"]
 
 # How often a run begins again after a worker has ended in the middle of a call.
 _MAX_TRIES = 5
-# A run waits this long for a database that restarts; a page, which only looks, does not.
-_PATIENCE_SECONDS = 30.0
 _T = TypeVar("_T")
 
 
@@ -186,41 +184,36 @@ def run_repeats(
     seed: int = 0,
     jobs: int | None = None,
 ) -> Generator[Step, None, None]:
-    """Run a protocol on one split after another with consecutive seeds, without a store.
+    """Run a protocol on one split after another with consecutive seeds, without a store; see `run_stored`.
 
-    `split_of` maps the seed of a repeat to its split; the data set, the kind of split and the number of the repeat are
-    fields of the rows, and `done` of a step counts repeats. Raises as `run` and `problem_of` do, at once for the first
-    split.
+    The data set and the kind of split are fields of the rows.
     """
-    spec = RunSpec(protocol, dataset, split_name, repeats, seed)
-    first = _problem_of_repeat(spec, split_of, 0)
-    return _repeats(spec, lambda r: _problem_of_repeat(spec, split_of, r) if r else first, None, jobs)
+    return run_stored(None, RunSpec(protocol, dataset, split_name, repeats, seed), jobs=jobs, split_of=split_of)
 
 
 def run_stored(
-    store: Store, spec: RunSpec, *, jobs: int | None = None, split_of: Callable[[int], Any] | None = None
+    store: Store | None, spec: RunSpec, *, jobs: int | None = None, split_of: Callable[[int], Any] | None = None
 ) -> Generator[Step, None, None]:
     """Compute the rows of all repeats of a run that a store lacks, see `run`.
 
     `split_of` maps the seed of a repeat to its split; by default it is that of the data set. `done` of a step counts
-    repeats. Raises as `run` and `problem_of` do, and a ValueError if the data set is not here.
+    repeats. Raises as `run` and `problem_of` do, at once for the first split, and a ValueError if the data set is not
+    here.
     """
     splits = split_source(spec.dataset, spec.split, spec.protocol) if split_of is None else split_of
-    patient = copy(store)  # with the same connections
-    patient.patience = max(store.patience, _PATIENCE_SECONDS)
-    return _repeats(spec, lambda r: _problem_of_repeat(spec, splits, r), patient, jobs)
-
-
-def _problem_of_repeat(spec: RunSpec, split_of: Callable[[int], Any], r: int) -> Problem:
     named = {"dataset": spec.dataset, "split_name": spec.split, "run_id": spec.run_id}
-    return problem_of(spec.protocol, split_of(spec.seed + r), repeat=r, seed=spec.seed + r, **named)
+
+    def problem(r: int) -> Problem:
+        return problem_of(spec.protocol, splits(spec.seed + r), repeat=r, seed=spec.seed + r, **named)
+
+    return _repeats(spec, chain([problem(0)], map(problem, range(1, spec.repeats))), store, jobs)
 
 
 def _repeats(
-    spec: RunSpec, problem: Callable[[int], Problem], store: Store | None, jobs: int | None
+    spec: RunSpec, problems: Iterable[Problem], store: Store | None, jobs: int | None
 ) -> Generator[Step, None, None]:
-    for r in range(spec.repeats):
+    for r, problem in enumerate(problems):
         where = f" (repeat {r + 1} of {spec.repeats})" if spec.repeats > 1 else ""
-        with closing(run(problem(r), spec.protocol, store, jobs=jobs)) as steps:
+        with closing(run(problem, spec.protocol, store, jobs=jobs)) as steps:
             for step in steps:
                 yield Step(step.message + where, r + step.done / step.total, spec.repeats, step.rows)

@@ -13,8 +13,9 @@ import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -33,6 +34,9 @@ from ..protocols import Protocol, RunSpec
 KEY_BYTES = 16
 _BATCH_SIZE = 500  # values in one statement: the limit of SQLite was 999 for a long time
 _BUSY_SECONDS = 30
+# A database that restarts is waited for; a page, which only looks, waits less.
+_PATIENCE_SECONDS = 3.0
+_PATIENCE_OF_RUNS = 30.0
 _MAX_TRIES = 10  # of a transaction that the database aborts in favour of another
 _MAX_SECONDS_BETWEEN_TRIES = 0.5
 # SQLSTATE of what is done again: serialization failure, deadlock, and tables that another process creates.
@@ -71,9 +75,9 @@ class Database:
     Parameters
     ----------
     url : str or Path
-        A SQLAlchemy URL, or the path of a SQLite file.
+        "sqlite:///results.sqlite", or a bare path, or "postgresql+psycopg://user@host/name" with psycopg installed.
     read_only : bool, optional
-        Open an existing SQLite file for reading alone; ``None`` does so where it cannot be written.
+        Open a SQLite file, which has to exist, for reading alone; with ``None``, one that cannot be written.
 
     Raises
     ------
@@ -83,8 +87,6 @@ class Database:
 
     #: Tables that a subclass needs.
     tables: sa.MetaData = _tables
-    #: Seconds for which a PostgreSQL server that is lost, after it has answered once, is tried again.
-    patience: float = 3.0
 
     def __init__(self, url: str | Path, read_only: bool | None = False):
         self._url, self._path = _parsed(url), next(iter(files_of(url)), None)
@@ -92,11 +94,15 @@ class Database:
             raise StoreError(f"There is no store at {self._path}.")
         if self._path is not None and not self._path.parent.is_dir():
             raise StoreError(f"store is {str(self._path)!r}; there is no folder {self._path.parent}.")
-        self._read_only = _cannot_be_written(self._path) if read_only is None else read_only
-        with self._translate_errors():
+        if read_only is None and self._path is not None and self._path.is_file():
+            read_only = not all(os.access(one, os.W_OK) for one in (self._path, self._path.parent))  # its log is there
+        self._read_only = bool(read_only)
+        try:
             self._engine = self._connect()
-            if not self._read_only:
-                self._retry(self.tables.create_all, patience=0, writes=True)
+        except exc.SQLAlchemyError as error:
+            raise self._refusal(error) from None
+        if not self._read_only:
+            self.write(self.tables.create_all, patience=0)
 
     @property
     def url(self) -> str:
@@ -117,48 +123,53 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def read(self, work: Callable[[sa.Connection], _T]) -> _T:
+    def read(self, work: Callable[[sa.Connection], _T], patience: float = _PATIENCE_SECONDS) -> _T:
         """Value of `work(connection)`, which only reads; otherwise as `write`."""
-        with self._translate_errors():
-            return self._retry(work, self.patience, writes=False)
+        return self._do(work, patience, writes=False)
 
-    def write(self, work: Callable[[sa.Connection], _T]) -> _T:
+    def write(self, work: Callable[[sa.Connection], _T], patience: float = _PATIENCE_SECONDS) -> _T:
         """Value of `work(connection)`, called in one transaction; database errors become a StoreError.
 
         `work` is called again if the database aborts the transaction in favour of another, and for `patience` seconds
         if the connection is lost. The lost transaction may have been committed.
         """
-        with self._translate_errors():
-            return self._retry(work, self.patience, writes=True)
+        return self._do(work, patience, writes=True)
 
-    def _retry(self, work: Callable[[sa.Connection], _T], patience: float, writes: bool) -> _T:
+    def _do(self, work: Callable[[sa.Connection], _T], patience: float, writes: bool) -> _T:
         lost_since = None
         for tried in count(1):
             try:
                 with self._engine.execution_options(writes=writes).begin() as connection:
                     return work(connection)
-            except exc.DBAPIError as error:
-                first = _first_error(error)
-                if _is_lost(first):
+            except exc.SQLAlchemyError as error:
+                state = getattr(getattr(error, "orig", None), "sqlstate", None)
+                again = tried < _MAX_TRIES and state in _AGAIN
+                if _is_lost(error):
                     lost_since = lost_since or time.monotonic()
-                    if time.monotonic() >= lost_since + patience:
-                        raise
-                elif tried >= _MAX_TRIES or getattr(first.orig, "sqlstate", None) not in _AGAIN:
-                    raise
+                    again = time.monotonic() < lost_since + patience
+                if not again:
+                    raise self._refusal(error) from None
             time.sleep(random.uniform(0, _MAX_SECONDS_BETWEEN_TRIES))
         raise AssertionError  # the loop does not end
+
+    def _refusal(self, error: exc.SQLAlchemyError) -> StoreError:
+        said = " ".join(str(getattr(error, "orig", error)).split()).rstrip(".")
+        return StoreError(f"{self.name} cannot be used: {said}; rows known so far are kept.")
 
     def _connect(self) -> sa.Engine:
         if self._url.get_backend_name() != "sqlite":
             try:
                 return sa.create_engine(self._url, pool_pre_ping=True)
             except ImportError as error:
-                raise StoreError(_no_driver(self.name, error)) from None
+                raise StoreError(
+                    f"store is {self.name!r}; its driver {error.name} is not installed; tested are a file, "
+                    "results.sqlite, and postgresql+psycopg://user@host/name (pip install 'psycopg[binary]')."
+                ) from None
         if self._path is None:  # one database for all threads
             engine = sa.create_engine(self._url, connect_args={"check_same_thread": False}, poolclass=sa.StaticPool)
         elif self._read_only:
-            file = self._path
-            engine = sa.create_engine("sqlite://", creator=lambda: _connect_read_only(file), poolclass=sa.NullPool)
+            connect = partial(_connect_read_only, self._path)
+            engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.NullPool)
         else:
             engine = sa.create_engine(self._url, connect_args={"timeout": _BUSY_SECONDS})
         event.listen(engine, "connect", self._set_up_sqlite)
@@ -168,36 +179,14 @@ class Database:
     def _set_up_sqlite(self, connection, _) -> None:
         connection.isolation_level = None  # `_begin_sqlite` begins transactions
         if not self._read_only:
-            _use_wal(connection)
+            with suppress(sqlite3.OperationalError):  # another process does the same at this moment
+                connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
 
-    @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
-        """Turn database errors into a StoreError of one sentence."""
-        try:
-            yield
-        except exc.SQLAlchemyError as error:
-            first = _first_error(error) if isinstance(error, exc.DBAPIError) else error
-            said = " ".join(str(getattr(first, "orig", first)).split()).rstrip(".")
-            raise StoreError(f"{self.name} cannot be used: {said}; rows known so far are kept.") from None
-
 
 class Store(Database):
-    """A database of result rows.
-
-    Parameters
-    ----------
-    url : str
-        "sqlite:///results.sqlite", or a bare path, or "postgresql+psycopg://user@host/name" with psycopg installed.
-    read_only : bool, optional
-        Open a SQLite file, which has to exist, for reading alone; with ``None``, one that cannot be written.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be opened, or is no store.
-    """
+    """A database of result rows."""
 
     def keep(self, problem: Problem, protocol: Protocol, row: Row) -> bool:
         """Insert a row of a problem and return True, or False if the store has one of its key, which stays as it is."""
@@ -210,11 +199,11 @@ class Store(Database):
             "seed": problem.seed,
             "made": time.time(),
         }
-        return self.write(lambda connection: insert(connection, rows_table, [entry])) == 1
+        return self.write(lambda connection: insert(connection, rows_table, [entry]), _PATIENCE_OF_RUNS) == 1
 
     def known(self, keys: list[bytes]) -> dict[bytes, Row]:
         """The rows of the given keys that there are, by key, without the labels of a run."""
-        return {row["key"]: row for row in self._select(rows_table.c.key, keys)}
+        return {row["key"]: row for row in self._select(rows_table.c.key, keys, _PATIENCE_OF_RUNS)}
 
     def rows(self, spec: RunSpec) -> list[Row]:
         """Known rows of a run, with the keys `COLUMNS`, in the order of its protocol."""
@@ -231,10 +220,6 @@ class Store(Database):
         """What the known rows of a run were made with, each once."""
         return sorted({row["made_with"] for row in self._rows_by_settings(spec).values()})
 
-    def keys(self, spec: RunSpec) -> list[bytes]:
-        """Keys of the known rows of a run."""
-        return [row["key"] for row in self._rows_by_settings(spec).values()]
-
     def _rows_by_settings(self, spec: RunSpec) -> dict[tuple, Row]:
         """Rows by the number of their repeat and their settings; of several with other data, the last one made."""
         origins = {
@@ -245,14 +230,15 @@ class Store(Database):
         stored = sorted(self._select(rows_table.c.origin, list(origins)), key=lambda row: row["made"])
         return {(origins[row["origin"]], *(row[name] for name in SETTINGS)): row for row in stored}
 
-    def _select(self, column: sa.Column, values: list[bytes]) -> list[Row]:
+    def _select(self, column: sa.Column, values: list[bytes], patience: float = _PATIENCE_SECONDS) -> list[Row]:
         """All rows with one of these values in a column."""
 
         def found(connection: sa.Connection) -> list[Row]:
-            queries = (sa.select(rows_table).where(column.in_(some)) for some in _batches(values))
+            starts = range(0, len(values), _BATCH_SIZE)
+            queries = (sa.select(rows_table).where(column.in_(values[i : i + _BATCH_SIZE])) for i in starts)
             return [dict(row) for query in queries for row in connection.execute(query).mappings()]
 
-        return self.read(found)
+        return self.read(found, patience)
 
     def contents(self) -> Sequence[sa.Row]:
         """Numbers of seeds and rows, seconds, and the last time `made`, by data set, split and method."""
@@ -308,10 +294,6 @@ def insert(connection: sa.Connection, table: sa.Table, entries: list[Row]) -> in
     return connection.execute(dialect.insert(table).values(entries).on_conflict_do_nothing()).rowcount
 
 
-def _batches(items: list[_T]) -> Iterable[list[_T]]:
-    return (items[start : start + _BATCH_SIZE] for start in range(0, len(items), _BATCH_SIZE))
-
-
 def _parsed(url: str | Path) -> sa.URL:
     text = str(url)
     parsed = sa.URL.create("sqlite", database=text)
@@ -339,18 +321,6 @@ def files_of(url: str | Path) -> tuple[Path, ...]:
     return tuple(Path(f"{name}{ending}") for ending in ("", "-wal", "-shm"))
 
 
-def _no_driver(name: str, error: ImportError) -> str:
-    return (
-        f"store is {name!r}; its driver {error.name} is not installed; tested are a file, results.sqlite, and "
-        "postgresql+psycopg://user@host/name (pip install 'psycopg[binary]')."
-    )
-
-
-def _cannot_be_written(file: Path | None) -> bool:
-    """Whether an existing file, or the folder of its log, cannot be written."""
-    return file is not None and file.is_file() and not all(os.access(one, os.W_OK) for one in (file, file.parent))
-
-
 def _connect_read_only(file: Path) -> sqlite3.Connection:
     log = file.with_name(f"{file.name}-wal")
     # Of an immutable file SQLite does not read the log.
@@ -363,32 +333,8 @@ def _begin_sqlite(connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
 
 
-def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switch a SQLite file to its write-ahead log; SQLite itself does not wait while another process does the same."""
-    deadline = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-        time.sleep(0.01)
-
-
-def _first_error(error: exc.DBAPIError) -> exc.DBAPIError:
-    """The first database error of a chain: on a full disk the rollback fails as well."""
-    first = error
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, exc.DBAPIError):
-            first = cause
-        cause = cause.__context__
-    return first
-
-
-def _is_lost(error: exc.DBAPIError) -> bool:
+def _is_lost(error: exc.SQLAlchemyError) -> bool:
     """Whether the connection to a server is lost, or there is none to be had."""
-    if isinstance(error.orig, sqlite3.Error):
+    if not isinstance(error, exc.DBAPIError) or isinstance(error.orig, sqlite3.Error):
         return False
     return error.connection_invalidated or (isinstance(error, exc.OperationalError) and error.statement is None)

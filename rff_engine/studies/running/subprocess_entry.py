@@ -1,21 +1,17 @@
 """A run in its own process, which ends with the process that started it.
 
-It reads one line of JSON, the store and the run, and writes one for each step, or for an error. It exits as soon as its
-input ends: all rows known by then are in the store. An internal error is reported without its message, which may quote
-the data.
+It reads one line of JSON, the store and the run, and writes one for each step, or for an error. It may be killed at any
+time: rows known by then are in the store. An internal error is reported without its message, which may quote the data.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-import threading
-from contextlib import closing
 
 from ..protocols import RunSpec
-from .failures import redacted_traceback
+from .processes import end_with, redacted_traceback
 from .run import run_stored
 from .store import Store
 
@@ -39,32 +35,22 @@ def _lower_priority() -> None:
 def main() -> int:
     _lower_priority()
     url, spec = json.loads(sys.stdin.readline())
-    threading.Thread(target=_exit_with_input, daemon=True).start()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, signal.default_int_handler)
+    end_with(os.getppid())
     try:
-        with Store(url) as store, closing(run_stored(store, RunSpec.from_json(spec))) as steps:
-            for step in steps:
+        with Store(url) as store:
+            for step in run_stored(store, RunSpec.from_json(spec)):
                 _write_line(message=step.message, done=step.done, total=step.total, rows=len(step.rows))
-    except (ValueError, OSError, MemoryError) as error:
-        # The message is for the user who started the run, the traceback for the log.
-        _write_line(error=str(error) or type(error).__name__, traceback=redacted_traceback(error))
-        return 2
-    except KeyboardInterrupt:
-        return 130
     except Exception as error:
-        _write_line(fault=redacted_traceback(error))
+        # The message of a refusal is for the user who started the run, the traceback for the log.
+        refused = isinstance(error, ValueError | OSError | MemoryError)
+        said = (str(error) or type(error).__name__) if refused else None
+        _write_line(error=said, traceback=redacted_traceback(error))
         return 1
     return 0
 
 
 def _write_line(**what) -> None:
     print(json.dumps(what), flush=True)
-
-
-def _exit_with_input() -> None:
-    sys.stdin.read()
-    os._exit(1)
 
 
 if __name__ == "__main__":
