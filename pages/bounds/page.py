@@ -3,25 +3,19 @@
 import numpy as np
 import streamlit as st
 
-from pages.bounds import recipe
-from pages.bounds.results import (
-    LANDMARK_COUNTS,
-    MOST_SAMPLES,
-    RISK_POINTS,
-    BoundSettings,
-    Guarantee,
-    all_bounds,
-    landmark_union,
-    live_bounds,
-    live_promises,
-    promises,
-)
+from pages.bounds import compute, view
+from pages.bounds.compute import LANDMARK_COUNTS, RISK_POINTS, BoundSettings, Guarantee
+from pages.bounds.view import MOST_SAMPLES
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, SEED, SIGMA, toy_data
 from pages.shared.controls.widgets import Control, Number, Options, Scale, Switch, Tabs, hide_in_sidebar, mount
+from pages.shared.server.cache import cache_results
 from rff_engine.bounds import ALIGNMENT_BOUNDS, KL_BOUNDS
 from rff_engine.plots import bounds as figures
 from rff_engine.studies.toy.coverage import promise_failures
+
+cache_results(compute, "candidate_risks", "all_bounds", "landmark_union", "promises")
+cache_results(view, "live_bounds", "live_promises")
 
 NAMES = figures.BOUND_NAMES
 # Settings of the simulation for which the printed Theorem 4 fails most visibly.
@@ -196,7 +190,9 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
     guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
     # The static edition has curves for some n only.
     beside = (N_POINTS,) if live.asks else ()
-    live.mount("bounds", live_bounds(settings, guarantee), values, (BETA,), choose_bound, chosen=name, beside=beside)
+    live.mount(
+        "bounds", view.live_bounds(settings, guarantee), values, (BETA,), choose_bound, chosen=name, beside=beside
+    )
     layout.caption_below(seen, f"{details} {part_seen.replace('**', '')} {part_details} {MAP_DETAILS}")
     layout.explain(EXPLANATION)
     layout.equations("The equations of the bounds", EQUATIONS)
@@ -318,7 +314,7 @@ def show_promises(values, case) -> None:
             alt="True loss against the printed and the corrected Theorem 4 on many samples, and how often each fails",
         )
     else:
-        live.mount("promises", live_promises(values.seed, EPSILON.values), values, sliders)
+        live.mount("promises", view.live_promises(values.seed, EPSILON.values), values, sliders)
         layout.caption_below(seen, details)
     if live.asks:  # the static edition shows all parts at once
         acting = (QUESTION, SEED)
@@ -344,43 +340,36 @@ def show_errata() -> None:
     )
 
 
-class BoundProblem:
-    """The results of the page for its settings, each computed when it is shown."""
-
-    def __init__(self, values):
-        self.values, self.settings = values, BoundSettings(toy_data(values), values.sigma, values.N)
-
-    def curves(self, pay: bool):
-        """The bounds along β, with or without the price of choosing it."""
-        values = self.values
-        held = min(values.union, values.n)
-        return all_bounds(self.settings, Guarantee(values.eps, values.mu, values.form, pay, held))
-
-    def union(self):
-        """Bounds for many landmarks at once."""
-        return landmark_union(self.settings, self.values.beta, self.values.eps, self.values.form)
-
-    def case(self):
-        """Theorem 4 on samples."""
-        values = self.values
-        return promises(values.n, values.mu, values.eps, values.seed, values.samples)
-
-    def numbers(self):
-        """The numbers of all three parts of the page."""
-        return recipe.numbers(self.curves(False), self.curves(True), self.values.beta, self.union(), self.case())
-
-
-def show_answer(values, problem: BoundProblem) -> None:
+def show_answer(values, settings: BoundSettings) -> None:
     """The part of the page that answers the chosen question."""
+
+    def curves(pay: bool):
+        held = min(values.union, values.n)
+        return compute.all_bounds(settings, Guarantee(values.eps, values.mu, values.form, pay, held))
+
     if values.question != VALIDITY and live.asks:
         hide_in_sidebar([SAMPLES.key])
     if values.question == TIGHTNESS:
-        show_curves(values, problem.settings, problem.curves(values.price))
+        show_curves(values, settings, curves(values.price))
     elif values.question == PRICE:
-        show_price(values, problem.curves(False), problem.curves(True))
-        deferred.show("union", lambda: show_union(values, problem.union()))
+        show_price(values, curves(False), curves(True))
+        deferred.show(
+            "union",
+            lambda: show_union(values, compute.landmark_union(settings, values.beta, values.eps, values.form)),
+        )
     else:
-        show_promises(values, problem.case())
+        show_promises(values, case_of(values))
+
+
+def case_of(values):
+    """Theorem 4 on samples."""
+    return compute.promises(values.n, values.mu, values.eps, values.seed, values.samples)
+
+
+def numbers(values, settings: BoundSettings):
+    """The numbers of all three parts of the page."""
+    held = min(values.union, values.n)
+    return compute.numbers(settings, values.beta, values.eps, values.mu, values.form, held, case_of(values))
 
 
 def main() -> None:
@@ -393,10 +382,10 @@ def main() -> None:
     )
     tour.show()
     with layout.show_errors():
-        problem = BoundProblem(values)
+        settings = BoundSettings(toy_data(values), values.sigma, values.N)
         with QUESTION.show():
-            show_answer(values, problem)
-    sharing.offer("bounds", CONTROLS, values, problem.numbers)
+            show_answer(values, settings)
+    sharing.offer("bounds", CONTROLS, values, lambda: numbers(values, settings))
 
 
 if __name__ == "__main__":

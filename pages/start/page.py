@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import streamlit as st
 
-from pages.bounds.results import BoundSettings, Guarantee, all_bounds
+from pages.bounds.compute import BoundSettings, Guarantee, all_bounds
 from pages.kernel import figures as kernels
 from pages.kernel.learn.results import frequency_plane
 from pages.kernel.results import KernelSettings, kernel_line

@@ -30,8 +30,9 @@ from pages.adaptive.approximate.results import (
     method_view,
 )
 from pages.adaptive.results import adaptive_settings, descent, grid_weights, importance
-from pages.bounds.certificates.results import METHODS as CERTIFIED, CertificateSettings, certified_vote, peeking
-from pages.bounds.results import BoundSettings, Guarantee, all_bounds, landmark_union, promises
+from pages.bounds.certificates.compute import certified_vote, peeking
+from pages.bounds.certificates.page import METHODS as CERTIFIED, settings_of as certificate_settings
+from pages.bounds.compute import BoundSettings, Guarantee, all_bounds, landmark_union, promises
 from pages.kernel.learn.results import (
     CURVE_COUNTS,
     PriorWeights,
@@ -761,7 +762,7 @@ def choose_1(before, after):
 
 def certificate(values):
     """The certificate that the page shows."""
-    settings = CertificateSettings.of(values)
+    settings = certificate_settings(values)
     return certified_vote(settings, CERTIFIED[values.method], values.D).certificate(values.stretch)
 
 

@@ -20,8 +20,8 @@ from playwright.sync_api import expect
 from deploy.site import writing
 from pages.adaptive.approximate import recipe as approximation_recipe, results as approximation
 from pages.adaptive.results import AdaptiveSettings, descent
-from pages.bounds import recipe as bound_recipe
-from pages.bounds.results import BoundSettings, Guarantee, all_bounds, landmark_union, promises
+from pages.bounds import compute as bound_compute
+from pages.bounds.compute import BoundSettings
 from pages.kernel import recipe as prior_recipe
 from pages.kernel.learn import recipe as kernel_recipe
 from pages.kernel.learn.results import (
@@ -524,9 +524,8 @@ def test_a_frequency_that_is_moved_is_in_the_link(open_file):
 def test_numbers_of_bounds_are_those_of_the_apps_table(open_file):
     page = open_file("bounds")
     settings = BoundSettings(ToyData("moons", 300, 0.1, 0), 0.501, 200)
-    free, paid = (all_bounds(settings, Guarantee(0.05, 5.0, "corrected", pay)) for pay in (False, True))
-    others = landmark_union(settings, 1.0, 0.05, "corrected"), promises(300, 5.0, 0.05, 0, 1000)
-    expected = bound_recipe.numbers(free, paid, 1.0, *others)
+    case = bound_compute.promises(300, 5.0, 0.05, 0, 1000)
+    expected = bound_compute.numbers(settings, 1.0, 0.05, 5.0, "corrected", 1, case)
     compare_tables(saved_numbers(page), expected[expected["price"].fillna("") != "paid"], ["posteriors", "bounds"])
 
 

@@ -1,31 +1,30 @@
 """Certificates: a classifier that bounds its own risk, and what each look at the data costs."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
-from pages.bounds.certificates import recipe
-from pages.bounds.certificates.results import (
-    COUNTS,
-    METHODS,
-    CertificateSettings,
-    certificate_curves,
-    certified_blocks,
-    certified_vote,
-    live_blocks,
-    live_certificate,
-    peeking,
-)
+from pages.bounds.certificates import compute, view
+from pages.bounds.certificates.compute import COUNTS, CertificateSettings
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls import scales
-from pages.shared.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, SEED, SIGMA
+from pages.shared.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, SEED, SIGMA, toy_data
 from pages.shared.controls.widgets import Number, Options, Scale, Tabs, hide_in_sidebar, mount
 from pages.shared.figures import certificates as figures
+from pages.shared.server import workers
+from pages.shared.server.cache import cache_results
 from rff_engine._hollow import copies_in_words
 from rff_engine.plots.style import METHOD_NAMES
 from rff_engine.studies.toy.certificates import CertifiedBlocks, CertifiedVote, PosteriorCertificate
 
+heavy = "certified_vote", "certified_blocks"
+cache_results(compute, "peeking", "certificate_curves", in_workers=heavy)
+cache_results(view, "live_certificate", "live_blocks")
+
+#: Methods by their labels.
+METHODS = {METHOD_NAMES[method]: method for method in compute.METHODS}
 #: The risk that the last figure asks for.
 TARGET = 0.1
 ROWS = np.unique(np.geomspace(30, 10**6, 120).astype(int))
@@ -122,7 +121,7 @@ def show_live(settings: CertificateSettings, certificate: PosteriorCertificate, 
         st.session_state[REACHED] = settings, method
 
     renew = None if in_lesson else new_points
-    packed = live_certificate(settings, method, COUNTS if reached else (values.D,))
+    packed = view.live_certificate(settings, method, COUNTS if reached else (values.D,))
     live.mount("certificate", packed, values, (FREQUENCIES, STRETCH), renew, reach)
     layout.caption_below(
         "**With a longer step fewer voters err, and the price of learned weights grows with its square.** Move D, and "
@@ -210,7 +209,7 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
             alt="Certified risk against the number of counted points, with the bound of the same points as a test set",
         )
     else:
-        packed = live_blocks(settings, METHODS[values.method], values.D, values.blocks)
+        packed = view.live_blocks(settings, METHODS[values.method], values.D, values.blocks)
         live.mount("blocks", packed, values, (ARRIVED,))
         layout.caption_below(seen, details)
     layout.equation(
@@ -289,26 +288,36 @@ def show_equations() -> None:
     )
 
 
+def settings_of(values) -> CertificateSettings:
+    """The settings that the controls have."""
+    data = replace(toy_data(values), n=values.n // values.copies)
+    return CertificateSettings(data, values.sigma, values.beta, values.tries, values.prior, values.eps, values.copies)
+
+
+def curves_of(settings: CertificateSettings) -> dict:
+    """The certificates of all methods, whose votes are computed side by side."""
+    every = [(method, D) for method in compute.METHODS for D in COUNTS]
+    workers.results({one: partial(compute.certified_vote, settings, *one) for one in every})
+    return compute.certificate_curves(settings)
+
+
 def numbers(settings: CertificateSettings, values):
     """The table of the page, from the results that its figures show."""
-    vote = certified_vote(settings, METHODS[values.method], values.D)
-    certificate = vote.certificate(values.stretch)
-    peeked = peeking(certificate.n_bound, settings.epsilon)
-    blocks = certified_blocks(settings, METHODS[values.method], values.D, values.blocks)
-    return recipe.numbers(vote, certificate, COUNTS, certificate_curves(settings), peeked, blocks)
+    curves_of(settings)
+    return compute.numbers(settings, METHODS[values.method], values.D, values.stretch, values.blocks)
 
 
 def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> None:
     """The vote, its certificate, and what each look at the points costs."""
-    vote = certified_vote(settings, METHODS[values.method], values.D)
+    vote = compute.certified_vote(settings, METHODS[values.method], values.D)
     certificate = vote.certificate(values.stretch)
     show_live(settings, certificate, values, in_lesson)
     layout.explain(EXPLANATION)
     show_equations()
     deferred.show("arms", lambda: show_arms(vote, values))
-    deferred.show("against_D", lambda: show_curves(certificate_curves(settings), values))
+    deferred.show("against_D", lambda: show_curves(curves_of(settings), values))
     deferred.show("rows", lambda: show_rows(certificate))
-    deferred.show("peeking", lambda: show_peeking(peeking(certificate.n_bound, values.eps), values))
+    deferred.show("peeking", lambda: show_peeking(compute.peeking(certificate.n_bound, values.eps), values))
     if live.asks:
         hide_in_sidebar([BLOCKS.key, ARRIVED.key])
 
@@ -318,16 +327,19 @@ def main() -> None:
     values = mount(CONTROLS, tour)
     layout.title(INTRODUCTIONS[values.question])
     tour.show()
-    settings = CertificateSettings.of(values)
+    settings = settings_of(values)
     said = copies_in_words(*settings.sample)
     if said and live.asks:  # a page of the static edition has the same parts for all settings
         st.warning(said, icon=":material/warning:")
     with layout.show_errors(), QUESTION.show():
         if values.question == TEACHING:
-            show_blocks(settings, certified_blocks(settings, METHODS[values.method], values.D, values.blocks), values)
+            blocks = compute.certified_blocks(settings, METHODS[values.method], values.D, values.blocks)
+            show_blocks(settings, blocks, values)
         else:
             show_learning(settings, values, tour.runs)
-    sharing.offer("certificates", CONTROLS, values, lambda: numbers(settings, values))
+    sharing.offer(
+        "certificates", CONTROLS, values, lambda: numbers(settings, values), {"method": METHODS[values.method]}
+    )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ _SETTING = re.compile(r"(?P<indent> *)(?P<name>\w+) = [^#]*?(?P<comment>  # .*)?
 
 
 @cache
-def _text(page: str) -> str:
+def text(page: str) -> str:
+    """Return the program as it is, with the settings of the page's defaults."""
     folder = (Path(__file__).parents[3] / BY_NAME[page].script).parent
     found = folder / "compute.py"
     return (found if found.exists() else folder / "recipe.py").read_text(encoding="utf-8")
@@ -34,7 +35,7 @@ def program(page: str, settings: Mapping) -> str:
     KeyError
         If a setting of the block is not given. Settings that are not in the block are ignored.
     """
-    lines = _text(page).splitlines(keepends=True)
+    lines = text(page).splitlines(keepends=True)
     start = next(i for i, line in enumerate(lines) if line.strip() == _OPENING) + 1
     for i in range(start, lines.index("\n", start)):
         indent, name, comment = _SETTING.fullmatch(lines[i].rstrip("\n")).group("indent", "name", "comment")

@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 
 import datasets
 import rff_engine as rff
+from pages.bounds.certificates import view
 from pages.shared.figures import certificates as figures
-from pages.shared.live import packing
 from rff_engine.certificates import Choice, learn_vote, unit_features
 from rff_engine.studies.toy import certificates as toy
 
@@ -147,11 +147,8 @@ def test_votes_agree_with_predictions():
 
 def test_the_live_view_has_the_terms_of_every_step_and_pays_for_a_look():
     made = vote("pbrff", prior_fraction=0.0)
-    packed = packing.pack_certificate({5: made, 10: made}, SAMPLE, 1.5)
-    assert packed["terms"] == [figures.term_label(term.name) for term in made.certificate().terms]
-    plain, after_look = (
-        np.frombuffer(b64decode(risks), "<f4").reshape(61, -1) for risks in packed["votes"][0]["terms"]
-    )
+    packed = view._pack_vote(5, made, n_looks=2)["terms"]
+    plain, after_look = (np.frombuffer(b64decode(risks), "<f4").reshape(61, -1) for risks in packed)
     for place, stretch in ((0, 0.0), (20, 1.0), (43, 2.15)):
         found = made.certificate(stretch)
         np.testing.assert_allclose(plain[place], [term.risk for term in found.terms], atol=1e-7)
@@ -160,8 +157,7 @@ def test_the_live_view_has_the_terms_of_every_step_and_pays_for_a_look():
         spent = [sum(term.nats for term in one.terms) for one in (found, looked)]
         assert looked.risk_bound >= found.risk_bound and spent[1] - spent[0] == pytest.approx(np.log(2))
     # A vote that comes alone was fixed beforehand.
-    alone = packing.pack_certificate({10: made}, SAMPLE, 1.5, (5, 10))["votes"][0]["terms"]
-    assert alone == [packed["votes"][0]["terms"][0]] * 2
+    assert view._pack_vote(10, made, n_looks=1)["terms"] == [packed[0]] * 2
 
 
 def test_the_figure_of_the_terms_ends_at_the_certified_risk():
@@ -229,5 +225,3 @@ def test_the_line_of_blocks_passes_through_its_ends_and_the_least_is_certified(b
     assert {round(trace.y[0], 6) for trace in drawn.data[2:]} == {
         round(100 * risk, 6) for risk in (blocks.test_set_bound, blocks.test_error)
     }
-    packed = packing.pack_blocks(blocks, SAMPLE, 1.5)
-    assert packed["sizes"] == blocks.sizes.tolist() and packed["risk_bound"] == blocks.risk_bound

@@ -1,0 +1,149 @@
+"""Certificates: a classifier that bounds its own risk, term by term, and against the number of its frequencies.
+
+Run as a program: python compute.py [numbers.csv]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+import rff_engine as rff
+from rff_datasets import ToyData
+from rff_engine.studies.toy import certificates as toy_certificates
+
+#: Numbers of frequencies.
+COUNTS = (5, 10, 20, 50, 100)
+#: Numbers of classifiers that are looked at.
+LOOKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
+METHODS = toy_certificates.METHODS
+
+Certificates = tuple[toy_certificates.PosteriorCertificate, ...]
+
+
+@dataclass(frozen=True)
+class CertificateSettings:
+    """The points, and how the classifier is fitted and certified, except for its frequencies."""
+
+    data: ToyData
+    """The points, without their copies"""
+    sigma: float
+    beta: float
+    tries: int
+    prior_fraction: float
+    epsilon: float
+    copies: int = 1
+    """How often each point is in the sample"""
+
+    @property
+    def sample(self) -> tuple[np.ndarray, np.ndarray]:
+        """All points, (n, 2), and their labels."""
+        sample = self.data.sample()
+        return np.repeat(sample.X, self.copies, axis=0), np.repeat(sample.y, self.copies)
+
+    @property
+    def points(self) -> tuple:
+        """All points, fresh ones, and half the side of the plane, as `certified_votes` takes them."""
+        fresh = self.data.fresh_sample()
+        return *self.sample, fresh.X, fresh.y, self.data.extent
+
+    @property
+    def seed(self) -> int:
+        """Of a random stream separate from that of the points."""
+        return int(np.random.SeedSequence((self.data.seed, 5)).generate_state(1)[0])
+
+
+def certified_vote(settings: CertificateSettings, method: str, D: int) -> toy_certificates.CertifiedVote:
+    """Fit the vote of a method with D frequencies, and certify it."""
+    choices = settings.beta, settings.tries, settings.prior_fraction, settings.epsilon, settings.seed
+    kernel = rff.GaussianKernel(settings.sigma)
+    (vote,) = toy_certificates.certified_votes(*settings.points, kernel, method, (D,), *choices)
+    return vote
+
+
+def certified_blocks(
+    settings: CertificateSettings, method: str, D: int, n_blocks: int
+) -> toy_certificates.CertifiedBlocks:
+    """Test, then teach in blocks, with the same points as a test set; the other half teaches the first classifier."""
+    choices = settings.beta, settings.epsilon, settings.seed
+    kernel = rff.GaussianKernel(settings.sigma)
+    return toy_certificates.certified_blocks(*settings.points, kernel, method, D, n_blocks, *choices)
+
+
+def peeking(n: int, epsilon: float) -> toy_certificates.Peeking:
+    """Compute how often bounds on n rows fail for the best of `LOOKS` guesses."""
+    return toy_certificates.peeking(n, epsilon, LOOKS)
+
+
+def certificate_curves(settings: CertificateSettings) -> dict[str, Certificates]:
+    """Certify the votes of all methods at `COUNTS`."""
+    return {method: tuple(certified_vote(settings, method, D).certificate() for D in COUNTS) for method in METHODS}
+
+
+def numbers(settings: CertificateSettings, method: str, D: int, stretch: float, n_blocks: int) -> pd.DataFrame:
+    """Return all numbers of the page as one table; risks are fractions, nats add to n kl(error || bound)."""
+    vote = certified_vote(settings, method, D)
+    certificate = vote.certificate(stretch)
+    curves = certificate_curves(settings)
+    peeked = peeking(certificate.n_bound, settings.epsilon)
+    blocked = certified_blocks(settings, method, D, n_blocks)
+    arms = vote.model.arm_bounds_
+    tables = {
+        "terms": pd.DataFrame(certificate.terms),
+        "certificate": summary([certificate]),
+        "arms": pd.DataFrame({"arm": list(arms), "risk_bound": list(arms.values()), "test_error": vote.error}),
+        "against D": pd.concat(
+            [summary(certified).assign(method=name, frequencies=list(COUNTS)) for name, certified in curves.items()]
+        ),
+        "failures of peeking": pd.DataFrame(
+            {
+                "looked_at": peeked.counts,
+                "test_set": peeked.test_set,
+                "nothing_paid": peeked.unpaid,
+                "looks_paid_for": peeked.paid,
+            }
+        ),
+        "blocks": pd.DataFrame({"points": blocked.counts, "risk_bound": blocked.bounds}),
+        "blocks and test set": pd.DataFrame(
+            {
+                "scheme": ["blocks", "test set"],
+                "n_bound": [blocked.sizes.sum(), blocked.n_bound],
+                "risk_bound": [blocked.risk_bound, blocked.test_set_bound],
+                "test_error": [blocked.test_error, blocked.test_set_error],
+            }
+        ),
+    }
+    return pd.concat(tables, names=["table"]).reset_index("table").convert_dtypes()
+
+
+def summary(certified: Sequence[toy_certificates.PosteriorCertificate]) -> pd.DataFrame:
+    """Return a row for each certificate."""
+    names = ("n_bound", "risk_bound", "test_error", "gibbs_bound", "gibbs_error", "test_set_bound")
+    return pd.DataFrame({name: [getattr(one, name) for one in certified] for name in names})
+
+
+if __name__ == "__main__":
+    # The experiment
+    data = "checkerboard"
+    n = 2000  # points for prior and bound together
+    copies = 1  # how often each point stands among these
+    noise = 0.1  # standard deviation added to every coordinate
+    seed = 0
+    sigma = 0.251  # bandwidth of the Gaussian prior
+    method = "pbrff"  # or "rff", "okrff"
+    beta = 1.0  # inverse temperature of PBRFF
+    D = 20  # frequencies: 5, 10, 20, 50 or 100
+    stretch = 1.0  # step away from the prior's weights, 1 to those with the smallest bound
+    tries = 1  # draws of frequencies that are compared
+    prior = 0.0  # share of the points for the prior
+    eps = 0.05  # allowed failures
+    blocks = 5  # into which the second half of the points is divided, to test and then to teach
+
+    points = ToyData(data, n // copies, noise, seed)
+    settings = CertificateSettings(points, sigma, beta, tries, prior, eps, copies)
+    table = numbers(settings, method, D, stretch, blocks)
+    table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
