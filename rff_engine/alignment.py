@@ -405,7 +405,7 @@ def landmark_alignment_loss(
 
         That pair's cosine is 1, unless phases are so large that rounding changes it: then the mean may leave [0, 1].
         """
-        return np.clip(0.5 - (aligned - itself) / (2 * (total - itself)), 0.0, 1.0)
+        return np.clip(mean_loss(aligned - itself, total - itself), 0.0, 1.0)
 
     if not isinstance(omega, FrequencyBlocks):
         omega = omega if sp.issparse(omega) else as_array(omega, "omega")
@@ -500,13 +500,31 @@ def alignment_loss_variance(X: MatrixLike, y: ArrayLike, omega: ArrayLike | Freq
             wave = np.exp(1j * angle)
             # Of the pairs' cosines, times 1 for equal labels and -1 for others.
             with_one = (np.conj(wave) * (members @ (of_cos + 1j * of_sin)[:, some])).real - 1
-            squares = (n * (n - 2) + np.abs((wave**2).sum(axis=0)) ** 2) / 2
-            disjoint = with_one.sum(axis=0) ** 2 - 4 * (with_one**2).sum(axis=0) + 2 * squares
-            pairs = n * (n - 1)
-            variance[at][some] = (squares / pairs - disjoint / (pairs * (n - 2) * (n - 3))) / 4
+            variance[at][some] = loss_variance(wave, with_one)
 
     _for_frequency_blocks(X, codes, len(classes), omega, keep)
-    return np.clip(variance, 0.0, 0.5)
+    return variance
+
+
+def loss_variance(wave: np.ndarray, with_one: np.ndarray) -> np.ndarray:
+    """Estimate the variance of a pair's loss from arrays (.., n, D), an array (.., D).
+
+    `wave` has exp(i omega . x) of each point, `with_one` the sum over its pairs of their cosines, times 1 for equal
+    labels and -1 for others. Below 4 points the estimate is biased.
+    """
+    n = wave.shape[-2]
+    pairs = n * (n - 1)
+    squares = (n * (n - 2) + np.abs((wave**2).sum(axis=-2)) ** 2) / 2
+    disjoint = with_one.sum(axis=-2) ** 2 - 4 * (with_one**2).sum(axis=-2) + 2 * squares
+    return np.clip((squares / pairs - disjoint / (pairs * max((n - 2) * (n - 3), 1))) / 4, 0.0, 0.5)
+
+
+def mean_loss(aligned: np.ndarray, pairs: Any) -> np.ndarray:
+    """Compute the mean loss over pairs (Letarte et al. 2019, Eq. 7).
+
+    The pairs' cosines, times 1 for equal labels and -1 for others, add up to `aligned`.
+    """
+    return 0.5 - aligned / (2 * pairs)
 
 
 def alignment_loss_plane(X: ArrayLike, y: ArrayLike, u: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -579,8 +597,8 @@ def _loss(n: float, cosines, sines, self_pairs=None) -> np.ndarray:
     """
     within = (cosines**2).sum(axis=0) + (sines**2).sum(axis=0)
     total = cosines.sum(axis=0) ** 2 + sines.sum(axis=0) ** 2
-    pairs = n * (n - 1) if self_pairs is None else n**2 - self_pairs
-    return n**2 / (2 * pairs) - (2 * within - total) / (2 * pairs)
+    own = n if self_pairs is None else self_pairs
+    return mean_loss(2 * within - total - own, n**2 - own)
 
 
 def _with_itself(weights):

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { labelSpectrum } from "../../pages/shared/live/alignment.js";
 import * as maths from "../../pages/shared/live/maths.js";
 import { assertClose, engine } from "./engine.js";
 
@@ -95,8 +96,7 @@ test("posteriors on the frequency plane are the engine's, up to their sum", () =
 
 test("alignment losses from the label spectrum are the engine's", () => {
   const found = engine.alignment_loss.map(
-    (/** @type {number} */ _, /** @type {number} */ m) =>
-      maths.labelSpectrum(X, y, omega[2 * m], omega[2 * m + 1]).loss,
+    (/** @type {number} */ _, /** @type {number} */ m) => labelSpectrum(X, y, omega[2 * m], omega[2 * m + 1]).loss,
   );
   assertClose(found, engine.alignment_loss, { absolute: 1e-12 });
   const { grid: frequencies, loss: losses } = engine.plane;
@@ -104,13 +104,13 @@ test("alignment losses from the label spectrum are the engine's", () => {
   for (let k = 0; k < losses.length; k++) {
     const a = frequencies[k % G];
     const b = frequencies[Math.floor(k / G)];
-    assertClose([maths.labelSpectrum(X, y, a, b).loss], [losses[k]], { absolute: 1e-12 });
+    assertClose([labelSpectrum(X, y, a, b).loss], [losses[k]], { absolute: 1e-12 });
   }
 });
 
 test("the phase of the label spectrum is where the wave agrees with the labels best", () => {
   const [a, b] = omega;
-  const { phase } = maths.labelSpectrum(X, y, a, b);
+  const { phase } = labelSpectrum(X, y, a, b);
   const agreement = (/** @type {number} */ shift) =>
     y.reduce((sum, label, j) => sum + label * Math.cos(a * X[2 * j] + b * X[2 * j + 1] - shift), 0);
   for (const other of [-0.1, 0.1, 1, Math.PI]) assert.ok(agreement(phase) > agreement(phase + other));

@@ -1,6 +1,7 @@
 // @ts-check
 // The live view of a learned kernel: frequency planes, candidates, their weights and kernels, all under one beta and rho.
 
+import { labelSpectrum } from "../../shared/live/alignment.js";
 import { paintCurve, paintHorizontal, paintSwatch, paintVertical } from "../../shared/live/charts.js";
 import { INK } from "../../shared/live/colours.js";
 import { BETAS, CELLS, PALETTE, PLANE_CELLS, WIDTHS } from "../../shared/live/constants.js";
@@ -13,7 +14,6 @@ import {
   firstWeights,
   kernelMap,
   klDivergence,
-  labelSpectrum,
   largest,
   least,
   nearestPoint,

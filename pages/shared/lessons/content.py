@@ -23,8 +23,6 @@ class Step:
     """Settings by control key, while the reader predicts"""
     after: dict = field(default_factory=dict)
     """Settings that the answer changes"""
-    also: dict = field(default_factory=dict)
-    """Settings that differ from ``before``, for numbers to compare with"""
 
 
 @dataclass(frozen=True)
@@ -48,10 +46,6 @@ class Lesson:
     def after(self, step: int) -> dict:
         """Settings after the prediction."""
         return self.before(step) | self.steps[step - 1].after
-
-    def also(self, step: int) -> dict:
-        """Settings to compare with in the texts of the step."""
-        return self.before(step) | self.steps[step - 1].also
 
 
 KERNEL_LINE = (".live .prior-panels", ".st-key-line")
@@ -196,7 +190,6 @@ LESSONS = (
                 "and watch the error fall and rise.",
                 {"beta": 1000.0},
                 {"beta": 1.0},
-                {"beta": 0.001},
             ),
         ),
         {"data": "moons", "sigma": 0.501, "D": 20, "landmarks": 5, "how": "random"},
@@ -648,7 +641,6 @@ LESSONS = (
                 "direction: frequencies go where the rows differ.",
                 {"second": "Weight"},
                 {"second": "Sample"},
-                {"r": 200},
             ),
             Step(
                 ERROR_MAPS,

@@ -2,7 +2,7 @@
 // Frequencies of the Gaussian kernel from standard normal draws, and alignment losses of their cosines in the plane, in
 // time linear in the number of points. Tests compare them with the engine.
 
-import { cellCentres, cosineOfTurns, labelSpectrum, largest, least } from "./maths.js";
+import { cellCentres, cosineOfTurns, largest, least } from "./maths.js";
 
 /** @import { Floats, Numbers } from "./maths.js" */
 const READ = 8; // cells along a side of the squares of a plane that losses are read from
@@ -35,6 +35,13 @@ export function gaussianFrequencies(normals, sigma) {
 }
 
 /**
+ * The mean loss over pairs whose cosines, times 1 for equal labels and -1 for others, add up to `aligned`.
+ *
+ * @param {number} aligned @param {number} pairs
+ */
+const meanLoss = (aligned, pairs) => 0.5 - aligned / (2 * pairs);
+
+/**
  * Alignment losses of the frequencies of one landmark (Letarte et al. 2019, Eq. 10), D of them.
  *
  * @param {Floats} X (n, 2) @param {Numbers} y labels -1 and 1
@@ -52,9 +59,28 @@ export function landmarkLosses(X, y, x, z, label, isRow, omega, offset, D, out, 
     const phase = a * x + b * z;
     let aligned = 0;
     for (let j = 0; j < n; j++) aligned += y[j] * cosineOfTurns(a * X[2 * j] + b * X[2 * j + 1] - phase);
-    const loss = 0.5 - (label * aligned - itself) / (2 * (n - itself));
-    out[to + m] = Math.min(Math.max(loss, 0), 1);
+    out[to + m] = Math.min(Math.max(meanLoss(label * aligned - itself, n - itself), 0), 1);
   }
+}
+
+/**
+ * Alignment loss of the frequency (a, b), and the phase of sum_j y_j exp(i omega . x_j) for labels of -1 and 1.
+ *
+ * @param {Floats} X (n, 2)
+ * @param {Numbers} y @param {number} a @param {number} b
+ */
+export function labelSpectrum(X, y, a, b) {
+  let real = 0;
+  let imaginary = 0;
+  const [p, q] = [a / (2 * Math.PI), b / (2 * Math.PI)];
+  for (let j = 0; j < y.length; j++) {
+    const t = p * X[2 * j] + q * X[2 * j + 1];
+    real += y[j] * cosineOfTurns(t);
+    imaginary += y[j] * cosineOfTurns(t - 0.25);
+  }
+  const n = y.length;
+  const power = real * real + imaginary * imaginary;
+  return { loss: meanLoss(power - n, n * (n - 1)), phase: Math.atan2(imaginary, real) };
 }
 
 /**
@@ -100,7 +126,7 @@ export function planeLosses(X, y, grid) {
   const loss = new Float64Array(G * G);
   for (let at = 0; at < real.length; at++) {
     const power = real[at] ** 2 + imaginary[at] ** 2;
-    loss[at] = loss[G * G - 1 - at] = 0.5 - (power - n) / (2 * n * (n - 1));
+    loss[at] = loss[G * G - 1 - at] = meanLoss(power - n, n * (n - 1));
   }
   return loss;
 }

@@ -128,26 +128,6 @@ export function landmarkBound(loss, kl, n, held, epsilon) {
 }
 
 /**
- * Alignment loss of the frequency (a, b), and the phase of sum_j y_j exp(i omega . x_j) for labels of -1 and 1.
- *
- * @param {Floats} X (n, 2)
- * @param {Numbers} y @param {number} a @param {number} b
- */
-export function labelSpectrum(X, y, a, b) {
-  let real = 0;
-  let imaginary = 0;
-  const [p, q] = [a / TURN, b / TURN];
-  for (let j = 0; j < y.length; j++) {
-    const t = p * X[2 * j] + q * X[2 * j + 1];
-    real += y[j] * cosineOfTurns(t);
-    imaginary += y[j] * cosineOfTurns(t - 0.25);
-  }
-  const n = y.length;
-  const power = real * real + imaginary * imaginary;
-  return { loss: 0.5 - (power - n) / (2 * n * (n - 1)), phase: Math.atan2(imaginary, real) };
-}
-
-/**
  * cos(2 pi t) to about 1e-13 where |t| < 1000, by the series of the sine; in a fifth of the time of `Math.cos`.
  *
  * @param {number} t

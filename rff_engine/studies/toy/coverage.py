@@ -24,6 +24,7 @@ from ..._validation import (
     check_positive,
     check_probability,
 )
+from ...alignment import loss_variance, mean_loss
 from ...kernels import GaussianKernel
 from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
 
@@ -336,15 +337,12 @@ def _forms() -> list[tuple[bounds.AlignmentBound, str]]:
 def _losses(X, y, omega) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Losses over all pairs (B, D), over those of each point (B, n, D), and variances (B, D), of many samples at once.
 
-    `rff_engine.alignment_loss` and its fellows take one sample; these are their sums over axis 1.
+    `rff_engine.alignment_loss` and its fellows take one sample, of both classes.
     """
     n = y.shape[1]
     wave = np.exp(1j * (X @ omega.T))
     aligned = y[:, :, None] * wave
     total = aligned.sum(axis=1)
     with_one = (np.conj(aligned) * total[:, None]).real - 1
-    pairs, n_pairs = with_one.sum(axis=1), n * (n - 1)
-    squares = (n * (n - 2) + np.abs((wave**2).sum(axis=1)) ** 2) / 2
-    disjoint = pairs**2 - 4 * (with_one**2).sum(axis=1) + 2 * squares
-    variance = squares / n_pairs - disjoint / (n_pairs * max((n - 2) * (n - 3), 1))
-    return 0.5 - pairs / (2 * n_pairs), 0.5 - with_one / (2 * (n - 1)), np.clip(variance / 4, 0.0, 0.5)
+    of_all = mean_loss(with_one.sum(axis=1), n * (n - 1))
+    return of_all, mean_loss(with_one, n - 1), loss_variance(wave, with_one)
