@@ -21,6 +21,7 @@ from pages.landmarks.results import MAX_LANDMARKS, TOO_MANY
 from pages.shared.catalogue import Grid, Page
 from pages.shared.controls.moved import MOVED
 from pages.shared.controls.widgets import as_text
+from pages.shared.lesson import Lesson
 from pages.shared.lessons import content
 
 #: What the browser adds to the data of a live view.
@@ -334,7 +335,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _lesson(lesson: content.Lesson, shown: list[tuple[Scene, Scene]], keys: list[str]) -> dict:
+def _lesson(lesson: Lesson, shown: list[tuple[Scene, Scene]], keys: list[str]) -> dict:
     steps = [_step(before, after, keys) for before, after in shown]
     return {"key": lesson.key, "title": lesson.title, "takeaway": lesson.takeaway, "steps": steps}
 

@@ -18,7 +18,7 @@ from pages.shared import catalogue, deferred, lessons, live
 from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import screen, toy
 from pages.shared.controls.own_points import OWN
-from pages.shared.lessons import content
+from pages.shared.lesson import Lesson
 from pages.shared.server import entry
 
 ROOT = Path(__file__).parents[2]
@@ -151,7 +151,7 @@ class Reader:
             self._run()
             yield name, use, self.scene(self._values(), full=True)
 
-    def steps(self, lesson: content.Lesson) -> Iterator[tuple[Scene, Scene]]:
+    def steps(self, lesson: Lesson) -> Iterator[tuple[Scene, Scene]]:
         """What each step of a lesson shows, before and after the answer."""
         for k, step in enumerate(lesson.steps, 1):
             self.app.query_params.update(lessons.address(lesson, k))

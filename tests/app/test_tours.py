@@ -58,6 +58,7 @@ from pages.shared.controls import presets
 from pages.shared.controls.toy import BETA, toy_data
 from pages.shared.controls.toy_data import map_extent, toy_sample
 from pages.shared.controls.widgets import Control, Number, Options, Scale, Switch, as_text, without_headings
+from pages.shared.lesson import Lesson, Step
 from pages.shared.lessons import content
 from rff_engine.studies.toy import learning as toy_learning
 from rff_engine.studies.toy.coverage import promise_failures
@@ -72,13 +73,13 @@ def controls_of(page: str) -> dict[str, Control]:
     return {control.key: control for control in without_headings(import_module(BY_NAME[page].module).CONTROLS)}
 
 
-def values_at(lesson: content.Lesson, k: int) -> dict[str, SimpleNamespace]:
+def values_at(lesson: Lesson, k: int) -> dict[str, SimpleNamespace]:
     """The values of all controls of the page before a step's answer and after it."""
     defaults = {key: control.default for key, control in controls_of(lesson.page).items()}
     return {name: SimpleNamespace(**(defaults | getattr(lesson, name)(k))) for name in ("before", "after")}
 
 
-def texts_of(step: content.Step) -> tuple[str, ...]:
+def texts_of(step: Step) -> tuple[str, ...]:
     return (step.text, step.question, *step.answers, step.outcome)
 
 
@@ -154,7 +155,7 @@ def percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
-def settings_in_texts(lesson: content.Lesson, k: int) -> set[str]:
+def settings_in_texts(lesson: Lesson, k: int) -> set[str]:
     """The numbers that a step's texts may contain without a check: values of controls, and fixed ones."""
     values = values_at(lesson, k)
     settings = {as_text(value) for one in values.values() for value in vars(one).values()}
@@ -163,7 +164,7 @@ def settings_in_texts(lesson: content.Lesson, k: int) -> set[str]:
     return settings | promised | set(FIXED.get(lesson.key, ()))
 
 
-def numbers_of(step: content.Step) -> Iterator[str]:
+def numbers_of(step: Step) -> Iterator[str]:
     """Yield the numbers of the texts in their order; whole numbers of wrong answers are free."""
     for text in texts_of(step):
         wrong = text in step.answers and text != step.answers[step.right]
@@ -201,7 +202,7 @@ def test_a_wrong_number_does_not_agree(number, value):
     assert not agrees(number, value)
 
 
-def card_of(monkeypatch, lesson: content.Lesson, step: int, answer: int | None, **changed) -> dict:
+def card_of(monkeypatch, lesson: Lesson, step: int, answer: int | None, **changed) -> dict:
     """The data of the card at a step, after some controls were moved."""
     cards, controls = [], controls_of(lesson.page)
     state = {key: control.default for key, control in controls.items()} | lesson.before(step)

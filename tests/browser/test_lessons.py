@@ -10,6 +10,7 @@ from conftest import go_to, settle, show_all, wait_until
 from playwright.sync_api import expect
 
 from pages.shared.controls.widgets import as_text
+from pages.shared.lesson import Lesson
 from pages.shared.lessons import content
 
 # The frame is around the first of the step's parts that the page shows. Header, card and sliders of a live view cover
@@ -52,14 +53,14 @@ def query(page) -> dict:
     return {key: values[-1] for key, values in parse_qs(urlsplit(page.url).query).items()}
 
 
-def open_lesson(open_page, lesson: content.Lesson, step: int = 1, width: int = 1440, more: str = "", **options):
+def open_lesson(open_page, lesson: Lesson, step: int = 1, width: int = 1440, more: str = "", **options):
     page = open_page(f"{lesson.page}?lesson={lesson.key}&step={step}{more}", width, **options)
     page.wait_for_selector(".lesson")
     at_step(page, lesson, step)
     return page
 
 
-def at_step(page, lesson: content.Lesson, step: int) -> None:
+def at_step(page, lesson: Lesson, step: int) -> None:
     expect(page.locator(".lesson-count")).to_have_text(f"step {step} of {len(lesson.steps)}")
     expect(page.locator(".lesson-title")).to_have_text(lesson.title)
     wait_until(lambda: (query(page).get("lesson"), query(page).get("step")) == (lesson.key, str(step)))
@@ -90,7 +91,7 @@ def filled(text: str, before: str = "") -> re.Pattern:
     return re.compile(f"^{before}" + r"\d[\de.−-]*(?: %)?".join(pieces) + "$")
 
 
-def predict(page, lesson: content.Lesson, step: int, correct: bool) -> None:
+def predict(page, lesson: Lesson, step: int, correct: bool) -> None:
     """Answer a step by a click, and check its outcome, with the figure in sight."""
     now = lesson.steps[step - 1]
     page.wait_for_function(IN_SIGHT, arg=list(now.look))
@@ -107,7 +108,7 @@ def predict(page, lesson: content.Lesson, step: int, correct: bool) -> None:
     page.wait_for_function(IN_SIGHT, arg=list(now.look))
 
 
-def walk(page, lesson: content.Lesson, correct: bool = True) -> None:
+def walk(page, lesson: Lesson, correct: bool = True) -> None:
     for step in range(1, len(lesson.steps) + 1):
         predict(page, lesson, step, correct)
         if step < len(lesson.steps):

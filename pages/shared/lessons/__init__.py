@@ -29,6 +29,7 @@ from pages.shared.controls.widgets import (
     same_setting,
     without_headings,
 )
+from pages.shared.lesson import Lesson
 from pages.shared.lessons import classroom, content, predictions, summary
 
 _card = browser.component("lesson_card", Path(__file__).with_name("card.js"), styles=["card.css"])
@@ -135,7 +136,7 @@ class Tour:
         if place is not None:
             self._show_card(self.lessons[place.lesson], place)
 
-    def _show_card(self, lesson: content.Lesson, place: Place) -> None:
+    def _show_card(self, lesson: Lesson, place: Place) -> None:
         step, after = lesson.steps[place.step - 1], content.following(lesson)
         data = {
             "lesson": lesson.key,
@@ -158,7 +159,7 @@ class Tour:
         else:
             st.fragment(self._show_in_room, run_every=_BETWEEN_LOOKS)(lesson, data, place)
 
-    def _show_in_room(self, lesson: content.Lesson, data: dict, place: Place) -> None:
+    def _show_in_room(self, lesson: Lesson, data: dict, place: Place) -> None:
         """The card in a class, which looks at the room by itself."""
         if st.session_state.pop(_WHOLE_PAGE, False):
             st.rerun()
@@ -173,7 +174,7 @@ class Tour:
             st.session_state[_ASKED] = None if room["revealed"] else (place.lesson, place.step)
         self._mount(lesson, data, room | {"waits": place.waits, "missed": place.missed})
 
-    def _mount(self, lesson: content.Lesson, data: dict, room: dict | None = None) -> None:
+    def _mount(self, lesson: Lesson, data: dict, room: dict | None = None) -> None:
         app = {
             "predicted": predictions.as_text(lesson),
             "rooms": classroom.offered(),
@@ -182,7 +183,7 @@ class Tour:
         }
         _card(data=data | {"app": app}, key="lesson_card", on_act_change=self._act)
 
-    def _show_summary(self, lesson: content.Lesson) -> None:
+    def _show_summary(self, lesson: Lesson) -> None:
         """Show the reader's predictions with the answers in place of the page."""
         layout.title(heading=f"Your predictions: {lesson.title}")
         summary.show(lesson, self._act_on_summary)
@@ -214,7 +215,7 @@ class Tour:
     def _is_at(self, place: Place | None, lesson: str, step: int) -> bool:
         return place is not None and (place.lesson, place.step) == (lesson, step) and lesson in self.lessons
 
-    def _handle_here(self, lesson: content.Lesson, place: Place, name: str, act: dict) -> None:
+    def _handle_here(self, lesson: Lesson, place: Place, name: str, act: dict) -> None:
         if name not in _BY_ITSELF:
             classroom.report(None)
         if name == "show code":
@@ -239,7 +240,7 @@ class Tour:
             case _:
                 self._act_in_class(lesson, place.step, act)
 
-    def _act_in_class(self, lesson: content.Lesson, step: int, act: dict) -> None:
+    def _act_in_class(self, lesson: Lesson, step: int, act: dict) -> None:
         """Handle a button of the lecturer."""
         match act["name"]:
             case "open room":
@@ -266,7 +267,7 @@ class Tour:
                 steps = {str(step): step for step in range(1, len(lesson.steps) + 1)}
                 self._start(lesson, steps.get(st.query_params.get("step"), 1))
 
-    def _predict(self, lesson: content.Lesson, place: Place, answer: object) -> None:
+    def _predict(self, lesson: Lesson, place: Place, answer: object) -> None:
         """Keep a prediction, unless there is one or the class cannot be reached: then the reader may try again."""
         known = range(len(lesson.steps[place.step - 1].answers))
         if not isinstance(answer, int) or answer not in known or place.answer is not None or classroom.leads():
@@ -275,26 +276,26 @@ class Tour:
             predictions.keep(lesson, place.step, answer)
             self._decide(lesson, place.step)
 
-    def _decide(self, lesson: content.Lesson, step: int) -> None:
+    def _decide(self, lesson: Lesson, step: int) -> None:
         """Show the outcome, unless it waits for the lecturer."""
         st.session_state[_PLACE] = place = self._place_at(lesson, step)
         if place.decided:
             self._set(lesson.steps[step - 1].after)
 
-    def _restore(self, lesson: content.Lesson, place: Place, predicted: object) -> None:
+    def _restore(self, lesson: Lesson, place: Place, predicted: object) -> None:
         """Take the predictions of the address, after a reload."""
         self._try_to_restore(lesson, predicted)
         if not place.decided:
             self._decide(lesson, place.step)
 
     @staticmethod
-    def _try_to_restore(lesson: content.Lesson, predicted: object) -> None:
+    def _try_to_restore(lesson: Lesson, predicted: object) -> None:
         try:
             predictions.restore(lesson, predicted)
         except ValueError as error:
             classroom.report(error)
 
-    def _go_on(self, lesson: content.Lesson, step: int) -> None:
+    def _go_on(self, lesson: Lesson, step: int) -> None:
         """To the next step, or to the next lesson."""
         if step < len(lesson.steps):
             self._start(lesson, step + 1)
@@ -305,7 +306,7 @@ class Tour:
         else:
             st.session_state[_ELSEWHERE] = after
 
-    def _place_at(self, lesson: content.Lesson, step: int) -> Place:
+    def _place_at(self, lesson: Lesson, step: int) -> Place:
         """A step with the prediction that was made there."""
         if classroom.leads():
             right = lesson.steps[step - 1].right
@@ -314,11 +315,11 @@ class Tour:
         return Place(lesson.key, step, answer, answer is not None and not classroom.is_revealed(step))
 
     @staticmethod
-    def _settings_at(lesson: content.Lesson, place: Place) -> dict:
+    def _settings_at(lesson: Lesson, place: Place) -> dict:
         """The settings of a place: those after the prediction once the outcome is shown."""
         return lesson.after(place.step) if place.decided else lesson.before(place.step)
 
-    def _settings_here(self, lesson: content.Lesson) -> dict:
+    def _settings_here(self, lesson: Lesson) -> dict:
         return self._settings_at(lesson, st.session_state[_PLACE])
 
     def _complete_link(self, settings: dict) -> None:
@@ -334,13 +335,13 @@ class Tour:
             st.query_params.update(fresh)
             rerun_with_notes()
 
-    def _begin(self, lesson: content.Lesson) -> None:
+    def _begin(self, lesson: Lesson) -> None:
         """Begin a lesson without predictions; in a class the first ones count."""
         if (seat := classroom.seat()) is None or seat.lesson != lesson.key:
             predictions.forget(lesson)
         self._start(lesson, 1)
 
-    def _start(self, lesson: content.Lesson, step: int) -> None:
+    def _start(self, lesson: Lesson, step: int) -> None:
         self._go(lesson, step)
         self._set(self._complete(self._settings_here(lesson)))
 
@@ -353,7 +354,7 @@ class Tour:
         for key, value in settings.items():
             st.session_state[key] = value
 
-    def _go(self, lesson: content.Lesson, step: int) -> None:
+    def _go(self, lesson: Lesson, step: int) -> None:
         classroom.arrive(lesson.key, step)
         st.session_state[_PLACE] = self._place_at(lesson, step)
         st.query_params.update(address(lesson, step))
@@ -367,7 +368,7 @@ class Tour:
             st.query_params.pop(name, None)
 
 
-def address(lesson: content.Lesson, step: int = 1) -> dict:
+def address(lesson: Lesson, step: int = 1) -> dict:
     """The query parameters that open a lesson at a step."""
     return {"lesson": lesson.key, "step": str(step)}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.lessons.content import Lesson
+from pages.shared.lesson import Lesson
 
 _KEPT = "predictions by lesson"
 _NONE = "-"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pages.shared import browser
 from pages.shared.controls import screen
+from pages.shared.lesson import Lesson
 from pages.shared.lessons import classroom, predictions
-from pages.shared.lessons.content import Lesson
 
 _component = browser.component("lesson_summary", Path(__file__).with_name("summary.js"), styles=["summary.css"])
 

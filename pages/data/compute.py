@@ -1,6 +1,6 @@
 """Test error on real data against the number of features, or of landmarks, by the protocols of Letarte et al. (2019).
 
-From the repository's root: python real_data_experiment.py [rows.csv]; all columns are reproduced except seconds.
+Run as a program: python compute.py [rows.csv]; it reproduces all columns except seconds.
 """
 
 import sys
@@ -9,17 +9,17 @@ from rff_engine.studies.protocols import FeatureSweep, LandmarkStudy, split_sour
 from rff_engine.studies.reports import tables as report
 from rff_engine.studies.running.run import run_repeats
 
-# The experiment
-study = "features"  # test error against "features", or "landmarks"
-dataset = "breast"
-preset = "quick"  # the grid; or "splits", "paper"
-split = "published"  # or "random", drawn from the seed
-scaling = "none"  # of the columns; or "standard"
-seed = 0  # of the first repeat
-repeats = 10
-methods = ("svm", "rff", "pbrff", "okrff")
-
 if __name__ == "__main__":
+    # The experiment
+    study = "features"  # test error against "features", or "landmarks"
+    dataset = "breast"
+    preset = "quick"  # the grid; or "splits", "paper"
+    split = "published"  # or "random", drawn from the seed
+    scaling = "none"  # of the columns; or "standard"
+    seed = 0  # of the first repeat
+    repeats = 10
+    methods = ("svm", "rff", "pbrff", "okrff")
+
     protocol = {"features": FeatureSweep, "landmarks": LandmarkStudy}[study].preset(
         preset, methods=methods, scaling=scaling
     )
