@@ -16,7 +16,16 @@ if (
 from .dataset import Dataset
 from .papers.catalogue import DatasetInfo, describe, names
 from .papers.download import FetchError, fetch
-from .papers.files import DataNotFoundError, available, cache_folder, found_files, program, search_folders, status
+from .papers.files import (
+    BUNDLED,
+    DataNotFoundError,
+    available,
+    cache_folder,
+    found_files,
+    program,
+    search_folders,
+    status,
+)
 from .papers.loaders import load
 from .papers.splits import (
     PUBLISHED_SEED,
@@ -36,6 +45,7 @@ from .toy import make_toy, make_toy_inputs, toy_input_names, toy_names
 from .toy_data import ToyData
 
 __all__ = [
+    "BUNDLED",
     "PUBLISHED_SEED",
     "DataNotFoundError",
     "Dataset",

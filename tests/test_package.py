@@ -88,6 +88,7 @@ def installed(tmp_path_factory) -> Path:
     alone = ["--no-deps", "--no-index"]
     run([*pip, "wheel", *alone, "--no-build-isolation", "--wheel-dir", str(source / "dist"), "."], source)
     (wheel,) = (source / "dist").glob("*.whl")
+    assert wheel.stat().st_size < 1_500_000
     run([*pip, "install", *alone, "--target", str(folder), str(wheel)], source)
     (folder / "datasets").mkdir()
     (folder / "datasets" / "__init__.py").write_text("OWNER = 'another'\n", encoding="utf-8")
@@ -103,7 +104,7 @@ def run(command: list[str], folder: Path, **variables: str) -> subprocess.Comple
     return done
 
 
-def python_in(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+def python_in(installed: Path | str, folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     """Run the interpreter with the wheel alone, from a folder."""
     store = f"sqlite:///{folder}/results.sqlite"
     return run(
@@ -114,6 +115,14 @@ def python_in(installed: Path, folder: Path, *arguments: str) -> subprocess.Comp
 @pytest.fixture
 def python(installed, tmp_path):
     return partial(python_in, installed, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def with_data(installed, tmp_path_factory) -> str:
+    """The path of modules with the package of data as well."""
+    folder = tmp_path_factory.mktemp("data")
+    shutil.copytree(ROOT / "datasets" / "data", folder / "rff_data")
+    return f"{installed}{os.pathsep}{folder}"
 
 
 pytestmark = pytest.mark.slow("builds a wheel, installs it, and starts Python for each test")
@@ -133,7 +142,8 @@ def commands() -> dict[str, str]:
 
 
 @pytest.mark.second
-def test_commands_of_the_pages_run_in_an_empty_folder(python):
+def test_commands_of_the_pages_run_in_an_empty_folder(with_data, tmp_path):
+    python = partial(python_in, with_data, tmp_path)
     left = [command for command in commands() if not command.startswith(tuple(COMMANDS_LEFT_OUT))]
     assert set(left) == set(COMMANDS_RUN)
     done = python("-c", RUN_COMMANDS, *(f"{command} {smaller}" for command, smaller in COMMANDS_RUN.items()))
@@ -170,11 +180,17 @@ def test_the_command_line_names_the_extra_that_is_missing(python):
     assert re.fullmatch(r"\w+ is not installed: pip install 'rff-engine\[experiments\]'\n", done.stderr)
 
 
+def test_reruns_name_the_package_that_has_their_rows(python):
+    done = python("-c", f"sys = __import__('sys')\nsys.argv[1:] = ['reproduce', 'table1']\n{MAIN}")
+    assert done.returncode == 2 and "pip install ./datasets/data" in done.stderr
+
+
 def test_the_wheel_has_every_package_of_the_tree_and_its_types(installed):
     folders = {
         path.parent.relative_to(ROOT).parts
         for name in ("rff_engine", "datasets")
         for path in (ROOT / name).rglob("__init__.py")
+        if path.parent.name != "data"
     }
     names = {".".join(("rff_datasets", *parts[1:]) if parts[0] == "datasets" else parts) for parts in folders}
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == names

@@ -8,7 +8,7 @@ A row is one method with D frequencies or landmarks on one random split, and is 
 the posterior alone, by PAC-Bayes-kl. The seed of a split is
 its number; training and validation rows are halved, for the prior and for the bound, by the same seed. The kernel's
 width, the strength of the posterior and the scaling of columns are chosen on the prior's half.
-`rff_engine/studies/reports/data/certificates.csv` is such a file.
+`datasets/data/reruns/certificates.csv` is such a file.
 """
 
 from __future__ import annotations

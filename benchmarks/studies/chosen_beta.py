@@ -8,7 +8,7 @@ On the training rows of a split the losses of N candidates and a linear SVM are 
 rows for all three: "prior" (beta = 0), "bound" (the minimum of `bounds.second_order_kl_inverse`, which uses no
 validation row) and "validated" (beta and C together). They draw with the same random numbers. The kernel's width is
 that at which random Fourier features err least on the validation rows.
-`rff_engine/studies/reports/data/chosen_beta.csv` is such a file.
+`datasets/data/reruns/chosen_beta.csv` is such a file.
 """
 
 from __future__ import annotations

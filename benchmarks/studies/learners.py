@@ -6,7 +6,7 @@
 A split, and gamma on it, are those of the bundled reruns: so are the rows of PB landmarks at 1, 5 and 10 %. `--output`
 adds to a file: PB landmarks at 2 %; boosting, whose rounds are as many as these landmarks; and a linear SVM on the
 boosted landmarks. Settings and C are chosen on validation rows.
-`rff_engine/studies/reports/data/learners.csv` is such a file.
+`datasets/data/reruns/learners.csv` is such a file.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ split certify it at epsilon = 0.05:
 
 PAC-Bayes-kl and its tandem bound are those of `benchmarks.studies.certificates` for random Fourier features, on the
 same rows with half of them for the prior.
-`rff_engine/studies/reports/data/seven_sets.csv` has the rows.
+`datasets/data/reruns/seven_sets.csv` has the rows.
 """
 
 from __future__ import annotations

@@ -17,12 +17,22 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from .catalogue import DatasetInfo, RawFile, describe, names
 
-BUNDLED = Path(__file__).parents[1] / "data"
+
+def _bundled() -> Path:
+    """Return the folder of the shipped files: in the repository that of this package, else the package `rff_data`."""
+    here = Path(__file__).parents[1] / "data"
+    installed = None if here.is_dir() else find_spec("rff_data")
+    return Path(installed.origin).parent if installed and installed.origin else here
+
+
+#: Folder of shipped data sets, and of the rows of reruns; it need not exist.
+BUNDLED = _bundled()
 MAX_ARCHIVE = 30_000_000  # bytes; the largest archive of the catalogue has 11 million
 _CHUNK = 1 << 18
 #: By system, the variable that names the folder of caches, and the folder below the user's own without it.

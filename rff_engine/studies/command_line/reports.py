@@ -68,6 +68,7 @@ def _rows_of(name: str) -> pd.DataFrame:
 
 def reproduce(options: Namespace) -> int:
     """Print the numbers of a table or figure next to their reruns, which `--recompute` computes."""
+    reproduction.require_rows()
     known = reproduction.datasets_of(options.target)
     names = tuple(dict.fromkeys(options.datasets or known))
     for name in names:

@@ -14,7 +14,7 @@ from joblib import parallel_config
 import rff_datasets as datasets
 
 from ..protocols import PROTOCOLS, RunSpec
-from ..reports.reproduction import SHIPPED, all_specs
+from ..reports.reproduction import SHIPPED, all_specs, require_rows
 from ..reports.tables import to_csv
 from ..running.recomputation import draw_rows, recompute as recomputed_rows
 from ..running.run import run_stored
@@ -82,7 +82,9 @@ def _workers(scheduler: str | None) -> Iterator[None]:
 
 def recompute(options: Namespace) -> int:
     """Recompute rows of the papers' reruns in a store, by default the bundled one; 1 if some differ."""
-    given = SHIPPED if options.store is None else options.store
+    if options.store is None:
+        require_rows()
+    given = options.store or SHIPPED
     with Store(given, read_only=True if options.store is None else None) as store, Progress("drawing rows") as progress:
         drawn = draw_rows(store, all_specs(), options.rows, options.seed, options.max_seconds)
         recomputed = []

@@ -7,11 +7,12 @@ on the same split, and with random splits, each with a draw of its own. Nothing 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+import rff_datasets
 
 from ..._validation import check_choice
 from ..problem import Row
@@ -98,7 +99,7 @@ SVM_GRID_NOTE = (
 )
 _TABLE_1_SHARE = 0.10
 _FIGURE_TARGETS = tuple(target for target in TARGETS if target != "table1")
-_REFERENCE = Path(__file__).parent / "data"
+_REFERENCE = rff_datasets.BUNDLED / "reruns"
 _FIGURES = {
     LandmarkStudy: ("figures_2_and_6.csv", ["method", "landmarks", "share"], 0.0005),
     FeatureSweep: ("figures_3_and_5.csv", ["method", "D"], 0.002),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
+
+import rff_datasets
 
 from ..._validation import check_choice
 from ..feature_methods import METHODS, VARIANTS
@@ -62,7 +63,7 @@ HEADINGS = {
 }
 """Formats of headings, for the number of frequencies"""
 
-_REFERENCE = Path(__file__).parent / "data"
+_REFERENCE = rff_datasets.BUNDLED / "reruns"
 _REPEATS = 10
 _ROWS_OF = {"covtype": 58101}
 # Large data sets take most of the time: they have fewer repeats, or fewer folds of the cross-validation.

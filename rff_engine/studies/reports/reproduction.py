@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
 
 import pandas as pd
+
+import rff_datasets
 
 from ..._validation import check_choice
 from ..problem import Row
@@ -16,8 +17,17 @@ from ..protocols import TARGETS, RunSpec
 from ..running.store import Store
 from . import letarte, li
 
-SHIPPED = Path(__file__).parent / "data" / "reruns.sqlite"
-"""Store of finished reruns, part of the repository"""
+SHIPPED = rff_datasets.BUNDLED / "reruns" / "reruns.sqlite"
+"""Store of finished reruns, part of the repository and of the package rff-data"""
+
+
+def require_rows() -> None:
+    """Raise a FileNotFoundError that says what to install, if the rows of the reruns are not there."""
+    if not SHIPPED.is_file():
+        raise FileNotFoundError(
+            "The rows of the reruns are in the package rff-data, which is not installed: in a copy of the repository, "
+            "pip install ./datasets/data adds it."
+        )
 
 
 def datasets_of(target: str) -> tuple[str, ...]:

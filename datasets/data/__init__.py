@@ -1,0 +1,1 @@
+"""Files of data sets, and the rows of the papers' reruns."""
