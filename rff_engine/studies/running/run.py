@@ -96,7 +96,10 @@ def _steps(work: _Work) -> Generator[Step, None, None]:
             break
         left = len(lacking)
         try:
-            with Parallel(work.jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs") as parallel:
+            how = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": "n_jobs"}
+            # Other backends than processes of this machine take no initializer.
+            ending = {"initializer": end_with, "initargs": (os.getpid(),)}
+            with Parallel(work.jobs, **how, **ending) as parallel:
                 work.parallel = parallel
                 with closing(cast(Generator, study(work.problem, work.grid, work))) as reports:
                     for message, row in reports:
@@ -138,7 +141,7 @@ class _Work:
 
     def each(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         # In one tuple, since joblib keeps an argument of its own on one worker of Dask, and hangs if that one ends.
-        return self.parallel(delayed(_call)(tuple(call), os.getpid()) for call in calls)
+        return self.parallel(delayed(_call)(tuple(call)) for call in calls)
 
     def in_turn(self, items: Iterable[_T]) -> Iterator[_T]:
         left = list(items)
@@ -146,10 +149,8 @@ class _Work:
             yield left.pop(random.randrange(len(left)) if self._in_vain else 0)
 
 
-def _call(call: tuple, starter: int) -> Any:
+def _call(call: tuple) -> Any:
     function, *arguments = call
-    if os.getppid() == starter:
-        end_with(starter)
     with one_thread():
         return function(*arguments)
 
