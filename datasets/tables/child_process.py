@@ -1,12 +1,14 @@
 """Program that reads one file for `uploads`, under limits of time and memory; nothing imports it.
 
-Input: a line of JSON with the request and its limits, then the file. Output: what `transport` encodes. Exit status:
-ENOMEM if memory did not suffice. It uses no environment variable, and no folder but those of the interpreter and of the
-readers. Of this package it loads the readers only, since the rest takes seconds.
+Input: a line of JSON with the request and its limits, then the file. Output: what `Table.encoded` gives, or a line of
+JSON with the reason why there is no table. Exit status: ENOMEM if memory did not suffice. It uses no environment
+variable, and no folder but those of the interpreter and of the readers. Of this package it loads the readers only,
+since the rest takes seconds.
 """
 
 import contextlib
 import errno
+import gc
 import json
 import sys
 import traceback
@@ -47,20 +49,18 @@ def _skip_package_init() -> None:
 
 def _reply(request: dict, data: bytes) -> bytes:
     """The encoded table, or the reason why there is none."""
-    readers, table, transport = (
-        import_module(f"{_PACKAGE}.tables.{name}") for name in ("readers", "table", "transport")
-    )
+    readers, table = (import_module(f"{_PACKAGE}.tables.{name}") for name in ("readers", "table"))
     try:
         source = data.decode("utf-8", "surrogatepass") if request["is_text"] else data
-        limits = table.Limits(**request["limits"])
-        return transport.encode_table(readers.read(source, request["name"], limits, request["choices"]))
+        return readers.read(source, request["name"], table.Limits(**request["limits"]), request["choices"]).encoded()
     except table.UploadError as error:
-        return transport.encode_refusal(str(error))
+        return json.dumps({"refusal": str(error)}).encode()
     except MemoryError:
         raise
     except Exception as error:  # its message may quote the file, whose content is not logged
         last = traceback.extract_tb(error.__traceback__)[-1]
-        return transport.encode_reader_error(f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}")
+        place = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
+        return json.dumps({"reader_error": place}).encode()
 
 
 def _main() -> None:
@@ -68,6 +68,7 @@ def _main() -> None:
     _limit_resources(request["seconds"], request["memory_bytes"])
     sys.path += request["folders"]
     _skip_package_init()
+    gc.disable()  # millions of rows would be looked through again and again, and the process ends soon
     sys.stdout.buffer.write(_reply(request, sys.stdin.buffer.read()))
 
 

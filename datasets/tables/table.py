@@ -6,8 +6,10 @@ objects of a type that the file chooses.
 
 from __future__ import annotations
 
+import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -34,26 +36,10 @@ class UploadError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest and smallest sizes of a table.
+    """Largest and smallest sizes of a table: of the file in bytes, as it is and expanded, and of the table.
 
-    Attributes
-    ----------
-    bytes : int
-        Size of the file.
-    expanded_bytes : int
-        Size of a Parquet file with uncompressed pages.
-    rows, columns, cells : int
-        Of the table; `cells` also of the prepared matrix.
-    cell_characters : int
-        Length of a cell.
-    classes : int
-        Classes of a target.
-    categories : int
-        Columns made of a text column; the rarest values share the last one.
-    fewest_rows : int
-        Smallest number of rows of the table, and of rows left after preparation.
-    unscaled : float
-        Largest absolute value of a prepared matrix without scaling: cosines of larger phases are noise.
+    `cells` and `fewest_rows` also hold for the prepared matrix. The rarest texts of a column share the last of its
+    `categories`. Without scaling no number of the matrix is above `unscaled`: cosines of larger phases are noise.
     """
 
     bytes: int = 10_000_000
@@ -69,19 +55,12 @@ class Limits:
 
     def rows_that_fit(self, n_columns: int) -> int:
         """The largest number of rows of so many columns."""
-        return min(self.rows, self.cells // n_columns)
+        return min(self.rows, self.cells // max(n_columns, 1))
 
-    def check(self, n_rows: int, n_columns: int) -> None:
-        """Raise an UploadError if a table of this shape is too large."""
+    def check_columns(self, n_columns: int) -> None:
+        """Raise an UploadError if a table has too many columns."""
         if n_columns > self.columns:
             raise UploadError(f"The table has {n_columns} columns; at most {self.columns} are allowed.")
-        if n_rows > self.rows:
-            raise UploadError(f"The table has more than {self.rows} rows, the most allowed.")
-        if n_rows * n_columns > self.cells:
-            raise UploadError(
-                f"{n_rows} rows of {n_columns} columns are {n_rows * n_columns} cells; at most {self.cells} are "
-                f"allowed, which is {self.cells // n_columns} rows of {n_columns} columns."
-            )
 
 
 def printable(text: str, at_most: int = _NAME_CHARACTERS) -> str:
@@ -102,16 +81,15 @@ def counted(n: int, what: str) -> str:
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     """Printable, distinct names: repeated ones are numbered, empty ones named by position."""
-    taken, counts = [], {}
-    used = set()
+    taken: dict[str, None] = {}
+    counts: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         base = printable(name) or f"column {position}"
         name = base
-        while name in used:
+        while name in taken:
             counts[base] = counts.get(base, 1) + 1
             name = f"{base} ({counts[base]})"
-        used.add(name)
-        taken.append(name)
+        taken[name] = None
     return tuple(taken)
 
 
@@ -129,20 +107,17 @@ class Column:
     categories: tuple[str, ...] = ()
     """Distinct values of a text column in order of appearance, unchanged from the file"""
     note: str = ""
-    """A sentence on how the column was interpreted, or an empty string"""
+    """Sentences on how the column was interpreted, or an empty string"""
 
     @classmethod
-    def of_numbers(cls, name: str, values: npt.ArrayLike, kind: Kind = "number") -> Column:
+    def of_numbers(cls, name: str, values: npt.ArrayLike, kind: Kind = "number", note: str = "") -> Column:
         """A column of numbers or dates; infinite values count as missing."""
         numbers = np.array(values, dtype=np.float64)
         infinite = np.isinf(numbers)
-        note = ""
         if infinite.any():
             numbers[infinite] = np.nan
-            note = f"{infinite.sum()} infinite values count as missing."
-        if np.isnan(numbers).all():
-            return cls(name, "empty", np.full(len(numbers), np.nan), note=note)
-        return cls(name, kind, numbers, note=note)
+            note = f"{infinite.sum()} infinite values count as missing. {note}".strip()
+        return cls(name, "empty" if np.isnan(numbers).all() else kind, numbers, note=note)
 
     @property
     def missing(self) -> np.ndarray:
@@ -164,13 +139,6 @@ class Column:
         """Whether it has fewer than two distinct values."""
         return self.n_values < 2
 
-    def written(self, row: int) -> str:
-        """The number or date of a row as in a file, with all its digits."""
-        if self.kind != "number" or self.missing[row]:
-            return self.shown(row)
-        value = float(self.values[row])
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-
     def shown(self, row: int) -> str:
         """The value of a row as printable text."""
         if self.missing[row]:
@@ -186,52 +154,53 @@ class Column:
                 return f"{value:.6g}"
 
 
-def counts_rows(column: Column) -> bool:
-    """Whether a column counts the rows from 0 or 1."""
-    first = column.values[0]
-    counting = column.kind == "number" and first in (0, 1)
-    return bool(counting and np.array_equal(column.values, first + np.arange(len(column.values))))
-
-
 @dataclass(frozen=True)
 class Guess:
-    """What was guessed in reading a file, and how to take it back."""
+    """What was guessed in reading a file: the key of a question, such as "separator", and the answer taken.
+
+    `choices` of the readers take one of the others under the key, for lines any number. The note is a sentence on why
+    the answer was taken; it is empty if nothing is unusual.
+    """
 
     key: str
-    """Name of the question: "separator", "encoding", "sheet", "begins at line", "names at line", "ends at line",
-    "decimal mark", "order of dates" or "missing marks"; "kind of column 2" is answered for any
-    column without a guess"""
     taken: str
-    """The answer taken"""
-    others: tuple[str, ...]
-    """Other answers; `choices` of the readers take one under the key, and for lines any number"""
+    others: tuple[str, ...] = ()
     note: str = ""
-    """A sentence on the answer and why it was taken; empty if nothing is unusual"""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of equal length, and how the file was read.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        With distinct names.
-    format : str
-        Format of the file, as text to show.
-    notes : tuple of str
-        Sentences on what the user may want to check.
-    target : str or None
-        Name of the target column, if the format defines one.
-    guesses : tuple of Guess
-        What was guessed, which `choices` take back.
-    """
+    """Columns of equal length, and how the file was read."""
 
     columns: tuple[Column, ...]
+    """With distinct names"""
     format: str
+    """As text to show"""
     notes: tuple[str, ...] = ()
+    """Sentences on what the user may want to check"""
     target: str | None = None
+    """Name of the target column, if the format defines one"""
     guesses: tuple[Guess, ...] = ()
+    """What `choices` take back"""
+
+    def encoded(self) -> bytes:
+        """The table as lines of JSON, the first without the columns; no pickle is written or loaded."""
+        head = {**vars(self), "columns": [], "guesses": [vars(guess) for guess in self.guesses]}
+        fields = [
+            (one.name, one.kind, b64encode(one.values.tobytes()).decode(), one.categories, one.note)
+            for one in self.columns
+        ]
+        return "\n".join(map(json.dumps, [head, *fields])).encode()
+
+    @classmethod
+    def decoded(cls, head: dict, lines: Iterable[bytes]) -> Table:
+        """The table of the first line and the others; between these, other threads can run."""
+        columns = []
+        for name, kind, values, categories, note in map(json.loads, lines):
+            numbers = np.frombuffer(b64decode(values), np.int32 if kind == "text" else np.float64).copy()
+            columns.append(Column(name, kind, numbers, tuple(categories), note))
+        guesses = tuple(Guess(**{**guess, "others": tuple(guess["others"])}) for guess in head["guesses"])
+        return cls(**{**head, "columns": tuple(columns), "notes": tuple(head["notes"]), "guesses": guesses})
 
     @property
     def n_rows(self) -> int:

@@ -20,7 +20,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from . import transport
 from .readers import ENDINGS, FORMATS, check_size
 from .table import Choices, Limits, Table, UploadError
 
@@ -40,6 +39,10 @@ _KILLED = "The system ended the process that read the file, perhaps for lack of 
 _READER_ERROR = "The file cannot be read because of an internal error; save the table in another format."
 _NO_PROCESS = "The server cannot start another process to read the file; upload it again in a minute."
 _log = logging.getLogger(__name__)
+
+
+class ReaderError(RuntimeError):
+    """An error of a reader, not of the file: its type and place, with no text of the file."""
 
 
 def read_table(
@@ -78,10 +81,23 @@ def read_table(
     }
     content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     try:
-        return transport.decode(_run_child(json.dumps(request).encode() + b"\n" + content))
-    except transport.ReaderError as error:
+        return _decoded(_run_child(json.dumps(request).encode() + b"\n" + content))
+    except ReaderError as error:
         _log.error("the reader of uploads failed: %s", str(error))  # types and places only
         raise UploadError(_READER_ERROR) from None
+
+
+def _decoded(reply: bytes) -> Table:
+    """The table of a reply; an UploadError or ReaderError if it has the reason why there is none."""
+    try:
+        first, *lines = reply.split(b"\n")
+        head = json.loads(first)
+        if "columns" in head:
+            return Table.decoded(head, lines)
+        problem = UploadError(head["refusal"]) if "refusal" in head else ReaderError(head["reader_error"])
+    except Exception as error:
+        raise ReaderError(f"the reply cannot be decoded ({type(error).__name__})") from None
+    raise problem
 
 
 def _run_child(request: bytes) -> bytes:
@@ -149,13 +165,12 @@ def _raise_for_status(code: int, timed_out: bool) -> None:
     """Raise the error that an exit status stands for."""
     if timed_out:
         raise UploadError(f"Reading the file takes more than the {WALL_SECONDS} seconds allowed.")
-    ended_by = {-getattr(signal, name): name for name in ("SIGXCPU", "SIGKILL") if hasattr(signal, name)}.get(code)
-    if ended_by == "SIGXCPU":
+    if code == -getattr(signal, "SIGXCPU", 0):
         raise UploadError(f"Reading the file takes more than the {CPU_SECONDS} seconds of processor time allowed.")
-    if ended_by == "SIGKILL":
+    if code == -getattr(signal, "SIGKILL", 0):
         raise UploadError(_KILLED)
     if code == errno.ENOMEM:
         raise UploadError(f"Reading the file takes more memory than the {MEMORY_BYTES / 1e6:g} MB allowed.")
     if code < 0:
         raise UploadError(_CRASHED)
-    raise transport.ReaderError(f"the child ended with status {code}")
+    raise ReaderError(f"the child ended with status {code}")

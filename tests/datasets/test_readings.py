@@ -5,26 +5,30 @@ Half of the cases mislead: they look like a case of another kind.
 
 from __future__ import annotations
 
+import io
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from bad_files import parquet
 
-from datasets.tables import body
+from datasets.tables import body, readers
 from datasets.tables.readers import read
 from datasets.tables.roles import left_out, notes_on_left_out, suggest_columns, suggest_target
 from datasets.tables.table import Table, UploadError, quoted
+from datasets.tables.uploads import read_table
+from tests import workbooks
 
 
-def table_of(head: str, *rows: str, times: int = 1, name: str = "") -> Table:
-    return read("\n".join(([head] if head else []) + list(rows) * times), name)
+def table_of(head: str, *rows: str, times: int = 1, **choices: str) -> Table:
+    return read("\n".join(([head] if head else []) + list(rows) * times), choices=choices)
 
 
-def values(table: Table, name: str) -> list:
-    column = table.column(name)
-    return column.values.tolist() if column.kind != "text" else [column.shown(i) for i in range(table.n_rows)]
+def shown(table: Table, name: str) -> list[str]:
+    return [table.column(name).shown(row) for row in range(table.n_rows)]
 
 
 def notes(table: Table) -> str:
@@ -56,7 +60,7 @@ p09_class_first.csv | 40 | letter xbox ybox edges | tnnn | letter | |
 p10_median_value.csv | 40 | longitude latitude rooms income median_flat_value near | nnnnnt | median_flat_value | |
 p10c_status_first.csv | 40 | status duration amount credit_risk | tnnt | credit_risk | |
 p11_presence.arff | 24 | bread milk total | ttt | total | | ? was read as not “t”
-p13_two_digit_years.csv | 24 | who begin days kind | tdnt | kind | | read as 1989-01-13, the month first
+p13_two_digit_years.csv | 24 | who begin days kind | tdnt | kind | | read as 1978-10-22, the month first
 p14_date_with_word.csv | 24 | begin end days kind | ddnt | kind | | 2 cells, such as “Still open”, count as missing
 p16_quote_in_name.arff | 24 | a Swan's_song class | ntt | class | a |
 p17_mac_roman.csv | 24 | name points kind | tnt | kind name | | read as Mac Roman
@@ -86,90 +90,179 @@ def test_a_table_is_read_as_an_expert_reads_it(line):
     assert words in notes(table)
 
 
-# --- marks in numbers -----------------------------------------------------------------------------------------------
+# --- columns --------------------------------------------------------------------------------------------------------
 
-SALES = ("950", "1,047", "12,500", "999", "2,288")
+SALES = "950 & 1,047 & 12,500 & 999 & 2,288"
+SALES_READ = "950 1047 12500 999 2288"
+#: What separates cells, two cells of another column, cells, their values (none: they are texts), and words of the note.
+COLUMNS = [
+    ("\t", "1 2", SALES, SALES_READ, "was read as"),
+    (",", "1 2", SALES, SALES_READ, "was read as"),
+    (";", "3,5 2,25", "950 & 1.047 & 12.500", "950 1047 12500", "was read as"),
+    (",", "1 2", "1'234.50 & 999.25 & 12’000.00", "1234.5 999.25 12000", "was read as"),
+    (";", "1 2", "1 234,5 & 1\u00a0234,75 & 9,5", "1234.5 1234.75 9.5", "was read as"),
+    (";", "1 2", "1.234.567 & 12 & 1.000", "1.23457e+06 12 1000", "was read as"),
+    ("\t", "1 2", "1,234.50 & 12,000.25", "1234.5 12000.2", "was read as"),
+    ("\t", "1 2", "-1,047 & +2,288 & 5", "-1047 2288 5", "was read as"),
+    (",", "1 2", "$10.50 & $1,200.00 & -$3.25", "10.5 1200 -3.25", "“$” was taken off"),
+    (",", "1 2", "7.47% & 10 % & 0%", "7.47 10 0", "“%” was taken off"),
+    (";", "1 2", "10,50 € & 1.200,00 €", "10.5 1200", "“€” was taken off"),
+    (";", "1 2", "0,125 & 1,250 & 2,375", "0.125 1.25 2.375", "was read as"),  # no group begins with 0
+    (";", "0,5 1,25", "1,234 & 2,345 & 9,876", "1.234 2.345 9.876", "was read as"),  # the neighbour tells
+    (";", "0.5 1.25", "1,234 & 2,345 & 9,876", "1234 2345 9876", "was read as"),
+    (";", "1 2", "3,142 & 2,718 & 1,414", "3.142 2.718 1.414", "though it could be 3142"),
+    (",", "1 2", "1.234 & 2.345 & 9.876", "1.234 2.345 9.876", ""),
+    (";", "3,5 2,25", "1.234 & 0.345 & 9.876", "1.234 0.345 9.876", ""),
+    (";", "1 2", "1.5 & 2.25 & 1e-3", "1.5 2.25 0.001", ""),
+    *(  # texts with digits
+        ("\t", "1 2", cells, "", "")
+        for cells in (
+            *("1,2 & 1,2,3 & 2,3", "12,34,567 & 1,234 & 5", "$10 & €20 & $30", "10 % & 20 & 30 %", "1$2 & 3$4 & 5$6"),
+            *("1-2 & 3-4 & 5-6", "123 45 & 678 90 & 111 22", "v1.2.3 & v1.2.4 & v1.3.0", "192.168.1.1 & 10.0.0.1"),
+            *("12:30 & 13:45", "31/12/2019 & 12/31/2019", "1.2.03 & 1.2.04", "1/2 & 3/4", "Mai 1 2000 & Juni 1 2000"),
+            *("5 of 2000 & 6 of 2001", "30.02.2020 & 1.1.2020", "2020Q5 & 2020Q1", "20Q1 & 20Q2", "1990-91 & 1991-92"),
+        )
+    ),
+    *(
+        ("\t", "1 2", cells, dates, "though it could be" * (dates[0] == "!"))
+        for cells, dates in (
+            ("2012/01/31 & 2012/02/01", "2012-01-31 2012-02-01"),
+            ("2010/01/01 00:00 & 2010/01/01 06:30", "2010-01-01 2010-01-01_06:30:00"),
+            ("31.12.2019 & 1.1.2020", "2019-12-31 2020-01-01"),
+            ("12/31/2019 & 1/2/2020", "2019-12-31 2020-01-02"),
+            ("31/12/2019 & 2/1/2020", "2019-12-31 2020-01-02"),
+            ("1/2/2020 & 2/3/2020", "!2020-01-02 2020-02-03"),
+            ("19-Sep-03 & 1-Oct-99", "2003-09-19 1999-10-01"),
+            ("Jan-1-1995 & Feb 1 1995", "1995-01-01 1995-02-01"),
+            ("January 1, 2000 & December 31, 2000", "2000-01-01 2000-12-31"),
+            ("Jan 2000 & 1949-02 & 1991 Jul", "2000-01-01 1949-02-01 1991-07-01"),
+            ("Sat Aug 14 2010 & Sunday, Aug 15 2010", "2010-08-14 2010-08-15"),
+            ("1/31/2019 11:30 PM & 2/1/2019 1:05 AM", "2019-01-31_23:30:00 2019-02-01_01:05:00"),
+            ("2020Q1 & 2020-Q2 & Q3-2021", "2020-01-01 2020-04-01 2021-07-01"),
+            ("1/2/2020 & 2020-01-02 06:30", "!2020-01-02 2020-01-02_06:30:00"),
+            ("2020-01-01T12:00:00+02:00 & 2020-01-01", "2020-01-01_10:00:00 2020-01-01"),
+        )
+    ),
+]
 
 
-def column_of(cells, separator=";", head="x;y", other=("1", "2")) -> Table:
-    """A table of these cells, quoted where commas separate, and a column of others."""
-    rows = [f'"{cell}"{separator}{other[i % len(other)]}' for i, cell in enumerate(list(cells) * 6)]
-    return table_of(head.replace(";", separator), *rows)
+@pytest.mark.parametrize(("separator", "other", "cells", "values", "words"), COLUMNS)
+def test_a_column_is_read_whatever_stands_in_its_cells(separator, other, cells, values, words):
+    cells, other = cells.split(" & "), other.split()
+    rows = [f'"{cell}"{separator}{other[i % 2]}' for i, cell in enumerate(cells * 6)]
+    table = table_of(f"x{separator}y", *rows)
+    expected = values.lstrip("!").replace("_", ";").split() or cells
+    assert [one.replace(" ", ";") if values else one for one in shown(table, "x")] == expected * 6
+    assert (table.column("x").kind == "text") == (not values)
+    assert words in table.column("x").note if words else not table.column("x").note
 
 
 @pytest.mark.parametrize(
-    ("cells", "separator", "other", "numbers", "noted"),
+    ("key", "rows", "taken", "other"),
     [
-        (SALES, "\t", ("1", "2"), (950, 1047, 12500, 999, 2288), True),
-        (SALES, ",", ("1", "2"), (950, 1047, 12500, 999, 2288), True),
-        (("950", "1.047", "12.500"), ";", ("3,5", "2,25"), (950, 1047, 12500), True),
-        (("1'234.50", "999.25", "12’000.00"), ",", ("1", "2"), (1234.5, 999.25, 12000), True),
-        (("1 234,5", "1\u00a0234,75", "9,5"), ";", ("1", "2"), (1234.5, 1234.75, 9.5), True),
-        (("1.234.567", "12", "1.000"), ";", ("1", "2"), (1234567, 12, 1000), True),
-        (("1,234.50", "12,000.25"), "\t", ("1", "2"), (1234.5, 12000.25), True),
-        (("-1,047", "+2,288", "5"), "\t", ("1", "2"), (-1047, 2288, 5), True),
-        (("$10.50", "$1,200.00", "-$3.25"), ",", ("1", "2"), (10.5, 1200, -3.25), True),
-        (("7.47%", "10 %", "0%"), ",", ("1", "2"), (7.47, 10, 0), True),
-        (("10,50 €", "1.200,00 €"), ";", ("1", "2"), (10.5, 1200), True),
-        # misleading
-        (("0,125", "1,250", "2,375"), ";", ("1", "2"), (0.125, 1.25, 2.375), True),  # no group begins with 0
-        (("1,234", "2,345", "9,876"), ";", ("0,5", "1,25"), (1.234, 2.345, 9.876), True),  # the neighbour tells
-        (("1,234", "2,345", "9,876"), ";", ("0.5", "1.25"), (1234, 2345, 9876), True),
-        (("3,142", "2,718", "1,414"), ";", ("1", "2"), (3.142, 2.718, 1.414), True),  # ambiguous, and said so
-        (("1.234", "2.345", "9.876"), ",", ("1", "2"), (1.234, 2.345, 9.876), False),
-        (("1.234", "0.345", "9.876"), ";", ("3,5", "2,25"), (1.234, 0.345, 9.876), False),
-        (("1.5", "2.25", "1e-3"), ";", ("1", "2"), (1.5, 2.25, 0.001), False),
+        ("decimal mark", ["3,142;1", "2,718;2"], "3.142 2.718", "point: 3142 2718"),
+        ("order of dates", ["1/2/2020;1", "2/3/2020;2"], "2020-02-01 2020-03-02", "month first: 2020-01-02 2020-02-03"),
+        ("missing marks", ["NA;1", "?;2"], " ", "only empty cells: NA ?"),
+        ("missing marks", ["1;1", "2;2", "3;3", "-999;5"], "1 2 3 ", "only empty cells: 1 2 3 -999"),
+        ("kind of column 1", ["1.200,5;1", "n/k;2", "3;3"], "1.200,5 n/k 3", "number: 1200.5  3"),
+        ("kind of column 1", ["$5;1", "$1,000;2", "free;3"], "$5 $1,000 free", "number: 5 1000 "),
+        (
+            "kind of column 1",
+            ["1/2/2020;1", "31/12/2020;2", "soon;3"],
+            "1/2/2020 31/12/2020 soon",
+            "date: 2020-02-01 2020-12-31 ",
+        ),
+        ("kind of column 1", ["20200201;1", "later;2"], "20200201 later", "date: 2020-02-01 "),
+        ("kind of column 1", ["2;1", "1;2"], "2 1", "text: 2 1"),
     ],
 )
-def test_numbers_are_read_whatever_stands_between_their_digits(cells, separator, other, numbers, noted):
-    table = column_of(cells, separator, other=other)
-    np.testing.assert_allclose(values(table, "x"), list(numbers) * 6)
-    assert ("“x”" in notes(table)) == noted
+def test_a_guess_can_be_taken_back(key, rows, taken, other):
+    table = table_of("x;y", *rows, times=6)
+    assert shown(table, "x") == taken.split(" ") * 6
+    answer, values = other.split(": ")
+    chosen = table_of("x;y", *rows, times=6, **{key: answer})
+    assert shown(chosen, "x") == values.split(" ") * 6 and "could be" not in notes(chosen)
+    assert any(guess.key == key and answer in guess.others for guess in table.guesses) or key.startswith("kind")
+
+
+def test_kinds_can_be_chosen_in_files_whose_columns_have_types():
+    svm = "".join(f"{i % 2} 1:{i % 4} 2:2020010{1 + i % 9}\n" for i in range(20))
+    file = parquet({"a": [0.1 + 0.2, 5.0] * 10, "b": ["7", "x"] * 10})
+    arff = "@relation r\n@attribute a {1,2}\n@attribute b {u,v}\n@data\n" + "1,u\n2,v\n" * 6
+    for data, kinds, first in (
+        (svm, "text date", "0"),
+        (file, "text number", "0.30000000000000004"),
+        (arff, "number", "1"),
+    ):
+        places = range(2 if data is svm else 1, 4)
+        choices = {f"kind of column {place}": kind for place, kind in zip(places, kinds.split(), strict=False)}
+        table = read(data, choices=choices)
+        own = table.columns[1 if data is svm else 0]
+        assert own.kind == kinds.split()[0] and own.shown(0) == first
+    with pytest.raises(UploadError, match="No value of “b” is a date"):
+        read(arff, choices={"kind of column 2": "date"})
+
+
+@pytest.mark.parametrize("mark", ["#NULL!", "#DIV/0!", "NaT", "-", "?", "\\N", "<NA>", "#N/A", "-nan", ""])
+def test_marks_of_missing_values_are_missing(mark):
+    assert shown(table_of("x,y", "1.5,1", f"{mark},2", "2.5,3", times=5), "x") == ["1.5", "", "2.5"] * 5
+
+
+@pytest.mark.parametrize("cells", ["- +", "NA EU AF AS SA", "none_at_all a b"])
+def test_a_value_that_looks_like_a_mark_of_missing_values_stays(cells):
+    table = table_of("x,y", *(f"{cell},{i}" for i, cell in enumerate(cells.split())), times=6)
+    assert table.column("x").n_missing == 0
 
 
 @pytest.mark.parametrize(
-    "cells",
+    ("name", "cells", "kind"),
     [
-        ("1,2", "1,2,3", "2,3"),  # lists
-        ("12,34,567", "1,234", "5"),
-        ("$10", "€20", "$30"),  # of two currencies
-        ("10 %", "20", "30 %"),
-        ("1$2", "3$4", "5$6"),
-        ("1-2", "3-4", "5-6"),
-        ("123 45", "678 90", "111 22"),  # codes
-        ("v1.2.3", "v1.2.4", "v1.3.0"),
-        ("192.168.1.1", "192.168.1.2", "10.0.0.1"),
-        ("12:30", "13:45", "14:00"),
+        *((name, [f"202001{i}" for i in range(10, 32)], "date") for name in ("date", "Datum", "birth_day", "YYYYMMDD")),
+        ("code", [f"202001{i}" for i in range(10, 32)], "number"),
+        ("date", [f"202001{i}" for i in range(10, 33)], "number"),  # the 32nd
+        ("date", [f"2020{i}" for i in range(10, 13)], "number"),
+        ("candidate", [f"9020{i:04d}" for i in range(20)], "number"),
     ],
 )
-def test_texts_with_digits_stay_texts(cells):
-    table = column_of(cells, "\t")
-    assert values(table, "x") == list(cells) * 6
+def test_numbers_of_eight_digits_are_dates_below_the_name_of_one(name, cells, kind):
+    column = table_of(f"{name},y", *(f"{cell},{i % 3}" for i, cell in enumerate(cells * 4))).columns[0]
+    assert column.kind == kind and bool(column.note) == (kind == "date")
 
 
-def test_an_ambiguous_comma_is_said_to_be_so_and_can_be_read_the_other_way():
-    lines = "x;y\n" + "3,142;1\n2,718;2\n" * 6
-    (guess,) = [guess for guess in read(lines).guesses if guess.key == "decimal mark"]
-    assert guess.taken == "comma"
-    assert read(lines).columns[0].note == "“3,142” was read as 3.142, though it could be 3142."
-    for answer, first in (("point", 3142), ("comma", 3.142)):
-        assert answer in (guess.taken, *guess.others)
-        assert values(read(lines, choices={guess.key: answer}), "x")[0] == first
+@pytest.mark.parametrize(
+    ("others", "marks"),
+    [
+        *(
+            (range(10, 30), [-999]),
+            ([0.5 * i for i in range(20)], [-200]),
+            (range(1, 6), [99]),
+            (range(-20, 30), [-9999]),
+        ),
+        (range(647, 2040, 60), [-200]),  # the gap is smaller than the range, but no other is below 0
+        *(([20.5, 30.25, 40, 60], [999.9]), (range(-20, 30), [-999, -200])),
+        (range(-100, 100, 9), [-99, None]),  # among others: none is missing, as in all below
+        *((range(0, 999, 50), [999, None]), (range(20, 80), [99, None]), (range(0, 41310, 1000), [99999, None])),
+        *(([0, 1] * 6, [-9, None]), (range(10, 30), [-1, None]), (range(10, 30), [-350, None])),
+    ],
+)
+def test_only_a_number_far_from_all_others_counts_as_missing(others, marks):
+    cells = [*marks[: 1 if None in marks else 2], *others] * 3
+    table = table_of("x,y", *(f"{cell},{i % 3}" for i, cell in enumerate(cells)))
+    assert table.column("x").n_missing == (0 if None in marks else 3 * len(marks))
+    assert all((f"{mark:g} counts as missing" in notes(table)) for mark in marks if None not in marks)
 
 
-# --- names ----------------------------------------------------------------------------------------------------------
+# --- names and lines ------------------------------------------------------------------------------------------------
 
 IRIS = [f"{4.5 + i / 10:.1f},{3 + i % 3},{['red', 'blue'][i % 2]}" for i in range(12)]
 VOTES = ["republican,n,y,n", "republican,n,y,y", "democrat,?,y,y", "democrat,n,y,n", "democrat,y,y,y"]
+WORDS = [f"word {i},{i * 1.5}" for i in range(12)]
 
 
 @pytest.mark.parametrize(
     ("first", "rows"),
     [
-        ("0,1,classes", IRIS),
-        ("0,1,2", IRIS),
-        ("1,2,3", IRIS),
-        ("a,3,kind", IRIS),
+        *(("0,1,classes", IRIS), ("0,1,2", IRIS), ("1,2,3", IRIS), ("a,3,kind", IRIS)),
         ("country,1990,2000", [f"{name},{i},{i * i}" for i, name in enumerate("abcdefghijkl")]),
         ("1990,1995,2000", [f"{i},{i * i},{7 * i}" for i in range(12)]),
         (",0,1", [f"{i},{i / 7:.3f},{i % 2}" for i in range(12)]),
@@ -177,46 +270,24 @@ VOTES = ["republican,n,y,n", "republican,n,y,y", "democrat,?,y,y", "democrat,n,y
         ("n,y,x,party", [f"{row.partition(',')[2]},{row.partition(',')[0]}" for row in VOTES * 3]),
         ("year,inf,unem", [f"{1960 + i},{i / 7:.3f},{i % 5}.5" for i in range(12)]),  # inflation
         ("word,other", [f"w{i},o{i}" for i in range(12)]),
+        *((f"{mark},points", WORDS) for mark in ("#", "# a", "#id")),  # no comment
+        *((name, WORDS) for name in ("<b>size</b>,y", "{x},y", "[a],y", "<script>,y")),  # no document
+        *(("", IRIS), ("", VOTES * 3), ("", ["1,2,3"] * 12), ("", WORDS)),
+        ("", [f"{3 * i},{3 * i + 1},{3 * i + 2}" for i in range(12)]),  # rows that count on
+        ("", [f"{1990 + i},{1995 + i},{i}" for i in range(12)]),  # years that are data
+        ("", [f"{1990 + i},{2000 + i}" for i in range(12)]),
+        ("", [f"2020-01-{i + 10},{'ab'[i % 2]}" for i in range(12)]),
+        ("", ["oops,1.5,2.5", *(f"{i},1.5,2.5" for i in range(12))]),  # one stray text above numbers
     ],
 )
-def test_a_line_of_names_is_recognised(first, rows):
+def test_a_line_of_names_is_told_from_a_row(first, rows):
     table = table_of(first, *rows)
-    assert table.n_rows == len(rows)
-    assert table.names == tuple(name or "column 1" for name in first.split(","))
-    as_row = read("\n".join([first, *rows]), choices={"names at line": "none", "begins at line": "1"})
-    assert as_row.n_rows == len(rows) + 1 and as_row.names[0] == "column 1"
+    names = [name.lstrip("# ") or name for name in first.split(",")] if first else [""]
+    assert table.n_rows == len(rows) and table.names[0] == (names[0] or "column 1")
+    assert first or "first line was read as a row" in notes(table)
+    other = {"names at line": "none", "begins at line": "1"} if first else {"names at line": "1"}
+    assert first[:1] == "#" or table_of(first, *rows, **other).n_rows == len(rows) + (1 if first else -1)
 
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        IRIS,
-        VOTES * 3,
-        ["1,2,3"] * 12,
-        [f"{3 * i},{3 * i + 1},{3 * i + 2}" for i in range(12)],  # rows that count on
-        [f"{1990 + i},{1995 + i},{i}" for i in range(12)],  # years that are data
-        [f"{1990 + i},{2000 + i}" for i in range(12)],
-        [f"0,1,{'ab'[i % 2]}" for i in range(12)],
-        [f"word {i},{i * 1.5}" for i in range(12)],
-        [f"2020-01-{i + 10},{'ab'[i % 2]}" for i in range(12)],
-        ["oops,1.5,2.5", *(f"{i},1.5,2.5" for i in range(12))],  # one stray text above numbers
-    ],
-)
-def test_a_row_is_not_taken_for_names(rows):
-    table = table_of("", *rows)
-    assert table.n_rows == len(rows) and table.names[0] == "column 1"
-    assert "first line was read as a row" in notes(table)
-    named = read("\n".join(rows), choices={"names at line": "1"})
-    assert named.n_rows == len(rows) - 1
-
-
-def test_the_first_row_comes_first_though_it_was_read_last():
-    table = table_of("", *VOTES, times=3)
-    assert values(table, "column 1") == [row.partition(",")[0] for row in VOTES] * 3
-    assert table.columns[0].categories == ("republican", "democrat")
-
-
-# --- lines above the table ------------------------------------------------------------------------------------------
 
 PAIRS = [f"{i};{i % 3 * 2.5}" for i in range(12)]
 
@@ -230,243 +301,71 @@ PAIRS = [f"{i};{i % 3 * 2.5}" for i in range(12)]
         ("Sales of 1990;;\n\n", "a;b;c", [f"{row};{row[0]}" for row in PAIRS], ";"),
         ("# " + "long comment\n# " * 300 + "end\n", "a;b", PAIRS, ";"),
         ("12;4;yes\n", "a;b;c;d;e", [f"{row};1;2;{row[0]}" for row in PAIRS], ";"),  # numbers of rows and of inputs
+        ("", "a;b", PAIRS, ";"),
+        ("title;;\n;;\n", "a;b;c", [f"{row};x" for row in PAIRS], ";"),  # a padded line
+        ("", "a,b,c", [f'"{i}", "{i % 3 * 2.5}" , "x"' for i in range(12)], ","),
+        ("", "a  b   c", [f"{i} {i % 3 * 2.5}   x" for i in range(12)], " "),
+        ("", '"a" "b" "c"', [f'  "r{i}"   {i % 3 * 2.5}  x ' for i in range(12)], " "),
+        ("", "a\t\tb\tc", [f"{i}\t{i % 3 * 2.5}\tx" for i in range(12)], "\t+"),
+        ("", "a|b", [f"x;{i}|{i % 3 * 2.5}" for i in range(12)], "|"),
+        ("", "a, b, c", [f"{i}, {i % 3 * 2.5}, x y" for i in range(12)], ","),
+        ("", "a\tb\tc", [f"{i}\t{i % 3 * 2.5}\tone, two" for i in range(12)], "\t"),
     ],
 )
-def test_lines_above_the_table_are_skipped_with_a_note(above, head, rows, separator):
+def test_separators_and_lines_above_the_table_are_found(above, head, rows, separator):
     table = read(above + "\n".join([head, *rows]))
-    assert table.names == tuple(head.split(separator)) and table.n_rows == len(rows)
-    assert values(table, "b")[1] == 2.5
-    assert f"{sum(map(bool, above.splitlines()))} line" in notes(table)
+    assert table.guesses[0].taken == separator and body.SEPARATORS[separator] in table.format
+    assert table.names[:2] == ("a", "b") and table.n_rows == len(rows) and shown(table, "b")[1] == "2.5"
+    n_above = sum(map(bool, above.splitlines()))
+    assert f"{n_above} line" in notes(table) if n_above else not notes(table).strip()
 
 
-@pytest.mark.parametrize(
-    ("head", "name"), [("#,name,points", "#"), ("# a,name,points", "a"), ("#id,name,points", "id")]
-)
-def test_names_that_begin_with_a_hash_are_no_comment(head, name):
-    table = table_of(head, *(f"{i},word {i},{i * 1.5}" for i in range(12)))
-    assert table.names == (name, "name", "points") and table.n_rows == 12
+def test_places_separate_cells_where_no_sign_does():
+    rows = [f"{i:4d} {'Ohio St' if i % 2 else 'Oregon':8s} {'' if i % 3 else i / 4:5} {i % 2}" for i in range(30)]
+    table = table_of("   a b            c d", *rows)
+    assert table.names == ("a", "b", "c", "d") and shown(table, "b")[:2] == ["Oregon", "Ohio St"]
+    assert table.column("c").n_missing == 20 and "told by their places" in notes(table)
 
 
-def test_a_hash_within_the_table_is_a_text():
-    table = table_of("colour,y", "#ff0000,1", "#00ff00,2", times=6)
-    assert values(table, "colour")[:2] == ["#ff0000", "#00ff00"]
+def test_rows_with_gaps_at_an_end_belong_to_the_body():
+    table = table_of("a,b,c,d", "1,2,3,4", "5,6,7,8", "9,8,7,6", times=6)
+    assert read("a,b,c,d\n" + "1,2,3,4\n" * 12 + "5,***,***,***\n").n_rows == 13 and table.n_rows == 18
+    rare = table_of("id,x,y,z,u", *(f"case {i},,{'MUT' * (i % 5 == 0)},,{'ab'[i % 2]}" for i in range(20)))
+    assert rare.n_rows == 20 and rare.names[2] == "y"
 
 
-def test_messages_count_the_lines_above():
-    with pytest.raises(ValueError, match="Line 7 has 3 cells, most lines have 2"):
-        read("# comment\na,b\n" + "1,2\n" * 4 + "1,2,3\n" * 2 + "1,2\n" * 10)
+def test_lines_of_the_body_can_be_chosen():
+    lines = ["Report", "a,b", *(f"{i},{i % 3}" for i in range(20)), "Sum,"]
+    guesses = {guess.key: guess.taken for guess in table_of("", *lines).guesses if guess.key in body.LINES}
+    assert guesses == {"begins at line": "3", "names at line": "2", "ends at line": "22"}
+    part = table_of("", *lines, **{"begins at line": "5", "ends at line": "16"})
+    assert part.names == ("a", "b") and shown(part, "a") == [str(i) for i in range(2, 14)]
+    for answer in ({"begins at line": "x"}, {"begins at line": "30"}, {"names at line": "40"}, {"names at line": ""}):
+        with pytest.raises(UploadError, match="row"):
+            table_of("", *lines, **answer)
 
 
-# --- what separates cells -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("head", "row", "separator"),
-    [
-        ("", "{0},5;{1},5", ";"),  # decimal commas without names
-        ("a  b   c", "{0} {1}.5   x", " "),
-        ("a b c", "  {0}   {1}.5  x ", " "),
-        ("a\t\tb\tc", "{0}\t{1}.5\tx", "\t+"),
-        ('"a" "b"', '"r{0}" {0} {1}', " "),  # R's write.table
-        ("a|b;c", "{0}|{1};x", "|"),
-        ("a, b, c", "{0}, {1}, x y", ","),
-        ("a\tb", "{0}\tone, two", "\t"),
-        ("a,b", "{0},one two", ","),
-    ],
-)
-def test_the_separator_is_found(head, row, separator):
-    rows = [row.format(i, i % 3) for i in range(12)]
-    table = table_of(head, *rows)
-    assert table.guesses[0].key == "separator" and table.guesses[0].taken == separator
-    assert body.SEPARATORS[separator] in table.format
-    assert table.n_rows == 12 and {len(column.values) for column in table.columns} == {12}
-
-
-def test_the_names_of_r_are_one_cell_shorter_than_its_rows():
-    table = table_of('"size" "kind"', *(f'"{i}" {i * 1.5} "{"ab"[i % 2]}"' for i in range(1, 13)))
-    assert table.names == ("column 1", "size", "kind") and values(table, "size")[1] == 3.0
+def test_names_that_are_one_cell_shorter_or_longer_than_the_rows():
+    table = table_of('"size" "kind"', *(f'"{i}" {i * 1.5} "{"ab"[i % 2]}"' for i in range(1, 13)))  # by R
+    assert table.names == ("column 1", "size", "kind") and shown(table, "size")[1] == "3"
     assert left_out(table, "kind") == {"column 1": "it counts the rows"}
-
-
-def test_a_separator_at_the_end_of_each_row_makes_an_empty_column():
     table = table_of("a,b", *(f"{i},{i % 2}," for i in range(12)))
     assert table.names == ("a", "b", "column 3") and table.columns[2].kind == "empty"
 
 
-def test_ranked_svmlight_is_recognised_without_an_ending():
-    table = read("".join(f"{i % 3} qid:{i // 4} 1:{500 + i} 2:{i % 7}\n" for i in range(12)))
-    assert table.format == "svmlight" and values(table, "x1")[1] == 501
-
-
-# --- values ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mark", ["#NULL!", "#DIV/0!", "NaT", "-", "?", "\\N", "<NA>", "#N/A", "-nan", ""])
-def test_marks_of_missing_values_are_missing(mark):
-    table = table_of("x,y", "1.5,1", f"{mark},2", "2.5,3", times=5)
-    assert table.column("x").kind == "number" and table.column("x").n_missing == 5
-
-
-@pytest.mark.parametrize(
-    ("mark", "others"), [("-", ("+",)), ("NA", ("EU", "AF", "AS", "SA")), ("none at all", ("a", "b"))]
-)
-def test_a_value_that_looks_like_a_mark_of_missing_values_stays(mark, others):
-    table = table_of("x,y", *(f"{cell},{i}" for i, cell in enumerate((mark, *others))), times=6)
-    assert table.column("x").n_missing == 0 and mark in table.column("x").categories
-
-
-def test_months_are_dates_and_other_pairs_of_numbers_are_not():
-    months = table_of("month,y", *(f"1949-{i:02d},{i * i}" for i in range(1, 13)))
-    assert months.column("month").kind == "date" and months.column("month").shown(1) == "1949-02-01"
-    seasons = table_of("season,y", *(f"{1990 + i}-{91 + i % 8},{i * i}" for i in range(12)))
-    assert seasons.column("season").kind == "text"
-
-
-@pytest.mark.parametrize(
-    ("dates", "second", "sure"),
-    [
-        (("2012/01/31", "2012/02/01"), "2012-02-01", True),
-        (("2010/01/01 00:00", "2010/01/01 06:30"), "2010-01-01 06:30:00", True),
-        (("31.12.2019", "1.1.2020"), "2020-01-01", True),
-        (("12/31/2019", "1/2/2020"), "2020-01-02", True),
-        (("31/12/2019", "2/1/2020"), "2020-01-02", True),
-        (("1/2/2020", "2/3/2020"), "2020-02-03", False),
-        (("19-Sep-03", "1-Oct-99"), "1999-10-01", True),
-        (("Jan 1 2000", "Feb 1 2000"), "2000-02-01", True),
-        (("Jan-1-1995", "Feb-1-1995"), "1995-02-01", True),
-        (("January 1, 2000", "December 31, 2000"), "2000-12-31", True),
-        (("Jan 2000", "Feb 2000"), "2000-02-01", True),
-        (("1/31/2019 11:30 PM", "2/1/2019 1:05 AM"), "2019-02-01 01:05:00", True),
-        (("2020Q1", "2020Q4"), "2020-10-01", True),
-        (("2020-Q1", "2020 q2"), "2020-04-01", True),
-        (("Q1 2020", "Q3-2021"), "2021-07-01", True),
-        (("12/31/2019", "2020-01-02"), "2020-01-02", True),
-        (("1/2/2020", "2020-01-02 06:30"), "2020-01-02 06:30:00", False),
-    ],
-)
-def test_dates_are_read_in_the_order_of_all_their_column(dates, second, sure):
-    table = column_of(dates, "\t")
-    assert table.column("x").kind == "date" and table.column("x").shown(1) == second
-    assert ("though it could be" in notes(table)) == (not sure)
-
-
-def test_the_order_of_ambiguous_dates_can_be_taken_back():
-    lines = "day;a\n" + "1/2/2020;1\n2/3/2020 06:30;2\n2020-05-06;3\n" * 4
-    british, american = (read(lines, choices={"order of dates": order}) for order in ("day first", "month first"))
-    assert [british.columns[0].shown(i) for i in range(3)] == ["2020-02-01", "2020-03-02 06:30:00", "2020-05-06"]
-    assert [american.columns[0].shown(i) for i in range(2)] == ["2020-01-02", "2020-02-03 06:30:00"]
-    (guess,) = [guess for guess in read(lines).guesses if guess.key == "order of dates"]
-    assert (guess.taken, *guess.others) == ("day first", "month first")  # as the semicolon has it
-    assert british.columns[0].note == "“1/2/2020” was read as 2020-02-01, though it could be 2020-01-02."
-    assert read(lines.replace(";", ",")).guesses[-1].taken == "month first"
-
-
-# --- kinds ----------------------------------------------------------------------------------------------------------
-
-MIXED = "\n".join(
-    ["code,size,day,word", *(f"{i % 4},{i if i % 5 else 'tall'},2020-01-{10 + i},w{i % 3}" for i in range(20))]
-)
-
-
-def of_kind(text: str | bytes, kinds: dict[int, str], name: str = "") -> Table:
-    return read(text, name, choices={f"kind of column {place}": kind for place, kind in kinds.items()})
-
-
-def test_the_kind_of_a_column_can_be_chosen():
-    assert [column.kind for column in read(MIXED).columns] == ["number", "text", "date", "text"]
-    table = of_kind(MIXED, {1: "text", 2: "number", 3: "text"})
-    assert [column.kind for column in table.columns] == ["text", "number", "text", "text"]
-    assert table.columns[0].categories == ("0", "1", "2", "3") and table.columns[2].categories[0] == "2020-01-10"
-    assert table.columns[1].n_missing == 4 and table.columns[1].values[1] == 1  # what is no number is missing
-    assert not notes(table).strip() and not table.columns[1].note
-
-
-@pytest.mark.parametrize(
-    ("cells", "kind", "values_read"),
-    [
-        (("1.200,5", "n/k", "3"), "number", (1200.5, np.nan, 3)),
-        (("$5", "$1,000", "free"), "number", (5, 1000, np.nan)),
-        (("1/2/2020", "31/12/2020", "soon"), "date", (18293, 18627, np.nan)),
-        (("20200201", "later", "20201231"), "date", (18293, np.nan, 18627)),
-    ],
-)
-def test_cells_of_another_kind_than_the_chosen_one_are_missing(cells, kind, values_read):
-    lines = "x;y\n" + "".join(f"{cell};{i % 2}\n" for i, cell in enumerate(cells * 4))
-    assert read(lines).columns[0].kind == "text"
-    np.testing.assert_array_equal(of_kind(lines, {1: kind}).columns[0].values, values_read * 4)
-
-
-@pytest.mark.parametrize("kind", ["number", "date"])
-def test_a_kind_that_no_cell_has_is_refused(kind):
-    with pytest.raises(ValueError, match=f"No value of “word” is a {kind}"):
-        of_kind(MIXED, {4: kind})
-
-
-def test_kinds_can_be_chosen_in_files_whose_columns_have_types():
-    svm = of_kind("".join(f"{i % 2} 1:{i % 4} 2:2020010{1 + i % 9}\n" for i in range(20)), {2: "text", 3: "date"})
-    assert [column.kind for column in svm.columns] == ["number", "text", "date"] and svm.target == "label"
-    assert svm.columns[1].categories == ("0", "1", "2", "3") and svm.columns[2].shown(0) == "2020-01-01"
-    file = parquet({"a": [0.1 + 0.2, 5.0] * 10, "b": ["7", "x"] * 10})
-    typed = of_kind(file, {1: "text", 2: "number"}, "x.parquet")
-    assert typed.columns[0].categories == ("0.30000000000000004", "5") and typed.columns[1].n_missing == 10
-    arff = "@relation r\n@attribute a {1,2}\n@attribute b {u,v}\n@data\n" + "1,u\n2,v\n" * 6
-    assert [column.kind for column in of_kind(arff, {1: "number"}).columns] == ["number", "text"]
-
-
-def test_marks_of_missing_values_can_be_texts():
-    lines = "a,b\n" + "NA,1\n?,2\n,3\n" * 4
-    (guess,) = [guess for guess in read(lines).guesses if guess.key == "missing marks"]
-    assert (guess.taken, guess.others) == ("?, NA", ("only empty cells",)) and read(lines).columns[0].kind == "empty"
-    column = read(lines, choices={guess.key: "only empty cells"}).columns[0]
-    assert column.categories == ("NA", "?") and column.n_missing == 4
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        *[("31/12/2019", "12/31/2019"), ("1.2.03", "1.2.04"), ("1/2", "3/4")],
-        *[("Mai 1 2000", "Juni 1 2000"), ("5 of 2000", "6 of 2001"), ("30.02.2020", "1.1.2020")],
-        *[("2020Q5", "2020Q1"), ("20Q1", "20Q2")],
-    ],
-)
-def test_texts_that_are_no_dates_stay_texts(texts):
-    assert values(column_of(texts, "\t"), "x") == list(texts) * 6
-
-
-@pytest.mark.parametrize("name", ["date", "Datum", "birth_day", "timestamp", "YYYYMMDD"])
-def test_numbers_of_eight_digits_are_dates_below_the_name_of_one(name):
-    lines = f"{name},y\n" + "".join(f"202001{i:02d},{i % 3}\n" for i in range(10, 32))
-    table = read(lines)
-    assert table.columns[0].kind == "date" and table.columns[0].shown(1) == "2020-01-11"
-    assert table.columns[0].note == "“20200110” and the like were read as dates."
-    for kind in ("date", "number", "text"):
-        assert of_kind(lines, {1: kind}).columns[0].kind == kind
-
-
-@pytest.mark.parametrize(
-    ("name", "cells"),
-    [
-        ("code", [f"202001{i}" for i in range(10, 32)]),
-        ("date", [f"202001{i}" for i in range(10, 33)]),  # the 32nd
-        ("date", [f"2020{i}" for i in range(10, 13)]),
-        ("candidate", [f"9020{i:04d}" for i in range(20)]),
-    ],
-)
-def test_other_numbers_of_eight_digits_stay_numbers(name, cells):
-    table = table_of(f"{name},y", *(f"{cell},{i % 3}" for i, cell in enumerate(cells * 4)))
-    assert table.columns[0].kind == "number" and not notes(table).strip()
+def test_signs_within_cells():
+    table = table_of("colour,y", "#ff0000,1", "#00ff00,2", times=6)  # no comment
+    assert shown(table, "colour")[:2] == ["#ff0000", "#00ff00"]
+    text = 'a,b\n"x\ry",1\n"x\r\ny",2\n' + '"z\nw",3\n' * 10
+    assert read(text).columns[0].categories == ("x\ny", "z\nw")
 
 
 # --- what columns are for -------------------------------------------------------------------------------------------
 
 
-def counted(name: str, start: int = 1, n: int = 20) -> Table:
-    return table_of(f"{name},a,Species", *(f"{i + start},{41 * i % 87},{'AB'[i // 10]}" for i in range(n)))
-
-
 @pytest.mark.parametrize(("name", "start"), [("Id", 1), ("Id", 0), ("", 0), ("", 1), ("anything", 1)])
 def test_a_column_that_counts_the_rows_is_left_out_with_a_note(name, start):
-    table = counted(name, start)
+    table = table_of(f"{name},a,Species", *(f"{i + start},{41 * i % 87},{'AB'[i // 10]}" for i in range(20)))
     assert suggest_columns(table, "Species") == ("a",)
     assert notes_on_left_out(table, "Species") == [f"“{name or 'column 1'}” was left out: it counts the rows."]
 
@@ -476,18 +375,15 @@ def test_a_column_that_counts_the_rows_is_left_out_with_a_note(name, start):
     [
         ("day,a,y", lambda i: i + 1, True),  # time counts too
         ("id,a,y", lambda i: i // 3, True),  # of groups of rows
-        ("a,b,y", lambda i: 20 - i, True),
-        ("a,b,y", lambda i: i * 2, True),
-        ("number of rooms,a,y", lambda i: i % 5, True),
-        ("customer_id,a,y", lambda i: 1000 + 37 * i % 101, False),
-        ("PassengerId,a,y", lambda i: 892 + i, False),
+        *(
+            ("a,b,y", lambda i: 20 - i, True),
+            ("a,b,y", lambda i: i * 2, True),
+            ("number of rooms,a,y", lambda i: i % 5, True),
+        ),
+        *((name, lambda i: 1000 + 37 * i % 101, False) for name in ("customer_id,a,y", "PassengerId,a,y", ",a,y")),
+        *((name, lambda i: 1000 + 37 * i % 101, True) for name in ("paid,a,y", "number_of_days,a,y", ",,y")),
         ("word,a,y", lambda i: f"name {i}", False),
-        ("paid,a,y", lambda i: 1000 + 37 * i % 101, True),  # not “id”
-        ("number_of_days,a,y", lambda i: 1000 + 37 * i % 101, True),
-        (",a,y", lambda i: 1000 + 37 * i % 101, False),  # names of rows
-        (",a,y", lambda i: i // 2, True),
-        (",a,y", lambda i: i * 1.5, True),
-        (",,y", lambda i: 1000 + 37 * i % 101, True),  # others have no name either
+        *((",a,y", lambda i: i // 2, True), (",a,y", lambda i: i * 1.5, True)),
     ],
 )
 def test_only_numbers_and_texts_of_single_rows_are_left_out(names, cell, kept):
@@ -496,16 +392,11 @@ def test_only_numbers_and_texts_of_single_rows_are_left_out(names, cell, kept):
 
 
 def test_a_column_with_the_classes_of_the_target_is_left_out_with_a_note():
-    table = table_of("a,kind_id,kind", *(f"{41 * i % 87},{i % 3 + 1},{'xyz'[i % 3]}" for i in range(24)))
-    assert left_out(table, "kind") == {"kind_id": "each of its values stands for one class of the target"}
-    assert not left_out(table, "a")
+    table = table_of("a,kind_id,kind,b,c", *(f"{41 * i % 87},{i % 3 + 1},{'xyz'[i % 3]},1,1" for i in range(24)))
+    assert left_out(table, "kind")["kind_id"] == "each of its values stands for one class of the target"
+    assert "“b”, “c” were left out, each because it has the same value in every row." in notes_on_left_out(table, "a")
     only = table_of("kind_id,kind", *(f"{i % 3 + 1},{'xyz'[i % 3]}" for i in range(24)))
     assert suggest_columns(only, "kind") == ("kind_id",)
-
-
-def test_the_only_input_stays_though_it_counts_the_rows():
-    table = table_of("a,b", *(f"{i},{i % 2}" for i in range(12)))
-    assert suggest_columns(table, "b") == ("a",)
 
 
 @pytest.mark.parametrize(
@@ -537,55 +428,6 @@ def test_the_target_is_found_by_name_and_place(names, row, target):
     assert suggest_target(table_of(names, *rows)) == target
 
 
-# --- sentinels ------------------------------------------------------------------------------------------------------
-
-
-def with_values(cells) -> Table:
-    return table_of("x,y", *(f"{cell},{i % 3}" for i, cell in enumerate(cells)))
-
-
-@pytest.mark.parametrize(
-    ("others", "value"),
-    [
-        (range(10, 30), -999),
-        ([0.5 * i for i in range(20)], -200),
-        (range(647, 2040, 60), -200),  # the gap is smaller than the range, but no other is below 0
-        (range(1, 6), 99),
-        ([20.5, 30.25, 40, 60], 999.9),
-        (range(-20, 30), -9999),
-    ],
-)
-def test_a_number_far_from_all_others_counts_as_missing_unless_it_is_chosen(others, value):
-    cells = [value, *others, value, value, *others]
-    table = with_values(cells)
-    assert table.column("x").n_missing == 3 and f"{value:g} counts as missing" in notes(table)
-    lines = "x,y\n" + "".join(f"{cell},{i % 3}\n" for i, cell in enumerate(cells))
-    kept = read(lines, choices={"missing marks": "only empty cells"})
-    assert kept.column("x").n_missing == 0
-
-
-def test_two_numbers_far_from_all_others_count_as_missing():
-    table = with_values([-999, -200, *range(-20, 30)] * 3)
-    assert table.column("x").n_missing == 6 and "-999 counts" in notes(table) and "-200 counts" in notes(table)
-
-
-@pytest.mark.parametrize(
-    ("others", "value"),
-    [
-        (range(-100, 100), -99),  # among others
-        (range(0, 999, 50), 999),
-        (range(20, 80), 99),  # an age
-        (range(0, 41310, 1000), 99999),  # a gain that is cut there
-        ([0, 1] * 6, -9),  # too few to tell
-        (range(10, 30), -1),
-        (range(10, 30), -350),  # not usual as a mark
-    ],
-)
-def test_an_extreme_number_that_may_be_real_stays(others, value):
-    table = with_values([value, *others, value, value, *others])
-    assert table.column("x").n_missing == 0
-
-
 @pytest.mark.slow
 def test_a_target_among_many_columns_is_found_in_linear_time():
     names = ",".join(f"c{j}" for j in range(500))
@@ -595,29 +437,152 @@ def test_a_target_among_many_columns_is_found_in_linear_time():
     assert time.process_time() - begun < 2  # 0.1; with a look at all columns for each, 10
 
 
-# --- the body -------------------------------------------------------------------------------------------------------
+# --- other formats --------------------------------------------------------------------------------------------------
+
+ROWS = [["size", "kind", "day", "large"], *([i * 0.5, "ab"[i % 2], f"2020-01-{i + 1:02d}", i > 5] for i in range(12))]
 
 
-def test_lines_of_the_body_can_be_chosen():
-    lines = "Report\na,b\n" + "".join(f"{i},{i % 3}\n" for i in range(20)) + "Sum,\n"
-    table = read(lines)
-    assert {guess.key: guess.taken for guess in table.guesses if guess.key in body.LINES} == {
-        **{"begins at line": "3", "names at line": "2", "ends at line": "22"}
-    }
-    part = read(lines, choices={"begins at line": "5", "ends at line": "16"})
-    assert part.names == ("a", "b") and values(part, "a") == list(range(2, 14))
-    for answer in ({"begins at line": "x"}, {"begins at line": "30"}, {"names at line": "40"}, {"names at line": ""}):
-        with pytest.raises(UploadError, match="row"):
-            read(lines, choices=answer)
+class TestWorkbooks:
+    @pytest.fixture(autouse=True)
+    def calamine(self):
+        pytest.importorskip(
+            "python_calamine", reason="python-calamine is not installed: `make` installs what is locked"
+        )
+
+    @pytest.mark.parametrize("name", ["x.xlsx", "x.csv", ""])
+    def test_a_sheet_is_read_like_a_file_whatever_its_name(self, name):
+        table = read(workbooks.workbook(Data=[["Sales of 1990"], [], *ROWS]), name)
+        assert table.names == ("size", "kind", "day", "large") and table.format == "sheet “Data” of a workbook"
+        assert [column.kind for column in table.columns] == ["number", "text", "date", "text"]
+        np.testing.assert_array_equal(table.columns[0].values, np.arange(12) / 2)
+
+    def test_the_first_sheet_with_two_columns_is_read_and_another_can_be_chosen(self):
+        more = [["a", "b"], *([i, -i] for i in range(20))]
+        data = workbooks.workbook(Remarks=[["nothing here"]], Data=ROWS, More=more)
+        (guess,) = [guess for guess in read(data).guesses if guess.key == "sheet"]
+        assert guess.taken == "Data" and guess.others == ("Remarks", "More") and "“Data”" in guess.note
+        assert read(data, choices={"sheet": "More"}).names == ("a", "b")
+        with pytest.raises(UploadError, match="No sheet of the workbook has two columns"):
+            read(data, choices={"sheet": "Remarks"})
+
+    def test_numbers_and_texts_are_read_exactly(self):
+        numbers = [5e-324, -1e308, 0.1, 2**53, 1e15, 123456789012, -0.5, *map(float, range(5))]
+        words = ["x", "a,b", "<b>", "“q”", "é", " y", "1 2 3", "#", "=1+1", "w", "v", "u"]
+        table = read(workbooks.workbook(Data=[["n", "w"], *map(list, zip(numbers, words, strict=True))]))
+        assert table.columns[0].values.tolist() == numbers
+        assert [table.columns[1].categories[code] for code in table.columns[1].values] == list(map(str.strip, words))
 
 
-def test_a_cell_beyond_the_limit_of_the_csv_module_is_one_sentence():
-    long = "x" * 140_000
-    arff = "@relation r\n@attribute a string\n@attribute b numeric\n@data\n"
-    for text in (f"a,b\n{long},1\n" + "y,2\n" * 20, f"{arff}{long},1\n" * 1, f"# {long}\na,b\n{long},1\n"):
-        with pytest.raises(UploadError, match="more than 131072 characters"):
-            read(text)
+ARFF = """% a comment
+@RELATION weather
+
+@attribute outlook {sunny, overcast, 'light rain'}
+@ATTRIBUTE 'air temperature' real
+@attribute day date "yyyy-MM-dd"
+@attribute grade {1,2,3}
+@attribute remark string
+@attribute play {yes, no}
+@data
+% rows
+"""
+PLAIN_ARFF = "@relation r\n@attribute a real\n@attribute b string\n@attribute num {x, y}\n@data\n"
 
 
-def test_a_carriage_return_in_a_quoted_cell_is_the_end_of_a_line():
-    assert read('a,b\n"x\ry",1\n"x\r\ny",2\n' * 1 + '"z\nw",3\n' * 10).columns[0].categories == ("x\ny", "z\nw")
+SUNNY = "sunny,1,?,1,x,yes\n" * 6
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds", "first"),
+    [
+        (
+            ARFF + "'light rain',2.5,'2020-01-01',2,'it, too',no\n" * 6 + SUNNY,
+            "tndttt",
+            "light rain|2.5|2020-01-01|2|it, too|no",
+        ),
+        (ARFF + '"light rain",?,"2020-01-01",2,none,no\n' * 6 + SUNNY, "tndttt", "light rain||2020-01-01|2|none|no"),
+        (PLAIN_ARFF + "1.5  'two words'\tx\n-2 x y\n" * 8, "ntt", "1.5|two words|x"),
+        (PLAIN_ARFF + "{1 'two words', 2 y}\n{}\n{0 -1}\n" * 4, "ntt", "0|two words|y"),
+        (PLAIN_ARFF + "{}\n{0 -1, 1 u}\n{0 5,2 y}\n" * 4, "ntt", "0||x"),
+    ],
+)
+def test_arff_gives_names_and_kinds(text, kinds, first):
+    table = read(text)
+    assert "".join(column.kind[0] for column in table.columns) == kinds and table.format == "ARFF"
+    assert [column.shown(0) for column in table.columns] == first.split("|")
+    assert (
+        "num" not in table.names or suggest_target(table) == "num"
+    )  # the last one by custom, though the name may be that of an id
+
+
+def test_bytes_and_dates_of_parquet():
+    words, days = ["größe", "b", None] * 10, ["2020-01-01", "2020-01-02T12:00"] * 15
+    for kind in (pa.binary(), pa.large_binary(), pa.binary_view()):
+        file = {
+            "w": pa.array([w and w.encode() for w in words], kind),
+            "d": np.array(days, "M8[us]"),
+            "y": [True, False] * 15,
+        }
+        table = read(parquet(file))
+        assert shown(table, "w")[:3] == ["größe", "b", ""] and shown(table, "d")[:2] == [
+            "2020-01-01",
+            "2020-01-02 12:00:00",
+        ]
+        assert table.column("y").values.tolist() == [1, 0] * 15
+
+
+def zipped() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("table.csv", "a,b\n1,2\n")
+    return file.getvalue()
+
+
+ROW_12 = ARFF + "{}\n" * 12
+#: A file, and the sentence that refuses it.
+REFUSED = [
+    ("@relation x\n@data\n1,2\n", "no line of @attribute"),
+    ("@relation x\n@attribute a relational\n@data\n", "has the kind “relational”"),
+    ("@relation x\n@attribute a\n@data\n", "Line 2 is “@attribute a”"),
+    ("@relation x\nhello\n@data\n", "Line 2 is “hello”"),
+    (ARFF + "sunny,1\n" * 12, "Line 12 has 2 cells; there are 6 lines of @attribute"),
+    *(
+        (ROW_12.replace("{}", row), "Line 12 is “{.*”; positions from 0 to 5")
+        for row in ("{9 1}", "{99999999999 1}", "{1 2, 1 3}")
+    ),
+    ("@relation x\n" + "@attribute a{1}\n" * 600_000, "501 columns; at most 500"),
+    ("<!DOCTYPE html>\n<html><body>a,b\n1,2</body></html>" * 20, "a web page"),
+    ("\n  <html lang='en'>\n<head>" * 20, "a web page"),
+    ('<?xml version="1.0"?>\n<rows/>' * 20, "a web page or XML"),
+    *((text * 20, "is JSON") for text in ('{"a": [1]}', '[{"a": 1},\n {"a": 3}]', '{"a": 1}\n', "[[1, 2], [3, 4]]")),
+    (zipped(), "The file is a zip archive; CSV"),
+    (workbooks.workbook(Data="<worksheet>" + " " * 60_000_000 + "</worksheet>"), r"expand to 60\.0 MB; at most 50 MB"),
+    (parquet({"w": pa.array([b"\xff"] * 30), "y": list(range(30))}), "“w” of the Parquet file has the type “binary”"),
+    (parquet({"a": [[1]] * 20, "y": [1] * 20}), "has the type “list"),
+    ("# comment\na,b\n" + "1,2\n" * 4 + "1,2,3\n" * 2 + "1,2\n" * 10, "Line 7 has 3 cells, most lines have 2"),
+    *(
+        (text, "more than 131072 characters")
+        for text in (f"a,b\n{'x' * 140_000},1\n", f"{PLAIN_ARFF}1,{'x' * 140_000},x\n")
+    ),
+    ("a,b\n1,2\n", "The table has 1 row; at least 10 are needed"),
+]
+
+
+@pytest.mark.parametrize(("data", "words"), REFUSED, ids=[words for _, words in REFUSED])
+def test_what_is_no_table_is_refused_at_once_in_one_sentence(data, words):
+    begun = time.process_time()
+    for name in ("x.csv", "") if data[:1] in ("<", "{", "[") else ("",):
+        with pytest.raises(UploadError, match=words):
+            read(data, name)
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.slow
+def test_a_cell_in_the_last_place_of_a_sheet_takes_no_memory_of_the_caller():
+    far = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+    far += '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+    with pytest.raises(UploadError):
+        read_table(workbooks.workbook(Data=far + "</sheetData></worksheet>"))
+
+
+def test_every_ending_has_a_format_that_messages_name():
+    assert set(readers._BY_ENDING.values()) == set(readers.FORMATS)
