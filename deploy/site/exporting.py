@@ -129,13 +129,17 @@ class Section:
         return cls("".join(map(html_of, parts)), figures)
 
     def write(self, folder: Path) -> str:
-        """Write the section, unless it is there, and return the name of its file."""
-        data = {"html": self.html, "figures": self.figures}
-        name = hashlib.sha256(as_json(data)).hexdigest()[:16]
-        path = folder / f"{name}.js"
-        if not path.exists():
-            path.write_text(packed_file(name, data), encoding="utf-8")
-        return name
+        """Write the section, and return the name of its file."""
+        return write_once(folder, {"html": self.html, "figures": self.figures})
+
+
+def write_once(folder: Path, data: dict) -> str:
+    """Write data, unless they are there, and return the name of their file."""
+    name = hashlib.sha256(as_json(data)).hexdigest()[:16]
+    path = folder / f"{name}.js"
+    if not path.exists():
+        path.write_text(packed_file(name, data), encoding="utf-8")
+    return name
 
 
 def _figure_html(part: Part, wide: int, narrow: int) -> str:
@@ -282,16 +286,17 @@ def _write_views(scenes: list[Scene], keys: list[str], folder: Path) -> list[dic
 
 
 def _write_sections(scenes: list[Scene], keys: list[str], folder: Path) -> list[dict]:
-    """Write a file for each section; return the scenes with the files of their sections."""
+    """Write a file for each section and each table of numbers; return the scenes with these files."""
     table: list[dict] = []
     known: set[tuple] = set()
     for scene in scenes:
         settings = _shown(scene.settings, keys)
-        if not scene.late or tuple(settings.items()) in known:
+        if scene.late is None or tuple(settings.items()) in known:
             continue
         known.add(tuple(settings.items()))
         files = {name: Section.of(section).write(folder) for name, section in scene.late.items()}
-        table.append({"settings": settings, "sections": files})
+        numbers = write_once(folder, {"csv": scene.numbers})
+        table.append({"settings": settings, "sections": files, "numbers": numbers})
     return table
 
 

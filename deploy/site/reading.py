@@ -7,14 +7,15 @@ them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import catalogue, deferred, lessons, live
+from pages.shared import catalogue, deferred, lessons, live, sharing
 from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import screen, toy
 from pages.shared.controls.own_points import OWN
@@ -68,6 +69,8 @@ class Scene:
     """What the live view gets, if the page has one"""
     late: dict[str, tuple[Part, ...]] | None = None
     """The parts that the app shows when the reader comes near, by name; None where they were not computed"""
+    numbers: str = ""
+    """The table of the page as CSV, if the late parts were computed"""
     card: dict | None = None
     """What the card of a lesson gets"""
     preset: str = ""
@@ -91,6 +94,7 @@ class Reader:
         self.page, self.tabs = page, tabs
         self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
         deferred.waits, live.asks = True, False
+        sharing.keep = self._keep
         if page == "start":
             self._run()
         else:
@@ -108,7 +112,11 @@ class Reader:
         scene = self._seen()
         if not full:
             return scene
-        return replace(scene, late=dict(self._late(scene.parts)) | dict(self._tabs()))
+        numbers = self._numbers().to_csv(index=False)
+        return replace(scene, numbers=numbers, late=dict(self._late(scene.parts)) | dict(self._tabs()))
+
+    def _keep(self, numbers: Callable[[], pd.DataFrame]) -> None:
+        self._numbers = numbers
 
     def _late(self, parts: Iterable[Part]) -> Iterator[tuple[str, tuple[Part, ...]]]:
         for part in parts:
@@ -190,7 +198,7 @@ class Reader:
         if self.page == "start":
             parts = _first_figure(parts)
         settings = (view["settings"] if view else {}) | self._values()
-        return Scene(settings, parts, view, None, card, line[0], tuple(self._described()))
+        return Scene(settings, parts, view, None, "", card, line[0], tuple(self._described()))
 
     def _described(self) -> Iterator[Control]:
         heading = ""

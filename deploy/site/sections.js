@@ -8,7 +8,7 @@ import { load } from "./store.js";
 
 /** @import { Settings } from "./settings.js" */
 /** @import { Look, Packed } from "./variants.js" */
-/** @typedef {{ settings: Settings, sections: Record<string, string> }} Row settings, and the file of each section */
+/** @typedef {{ settings: Settings, sections: Record<string, string>, numbers: string }} Row settings, and the files of each section and of the page's table */
 /**
  * @typedef {object} Known what was exported
  * @property {string} page
@@ -59,15 +59,32 @@ export class Sections {
    * @param {Settings} settings
    */
   async show(settings) {
-    const { sections, follows, names } = this.known;
+    const { sections, follows } = this.known;
     for (const section of this.all) {
       const keys = follows[section.name] ?? [];
       const { settings: nearest, sections: files } = nearestScene(sections, settings, undefined, keys);
-      const other = keys.filter((key) => key in nearest && key in settings && nearest[key] !== settings[key]);
       section.file = files[section.name];
-      section.note = other.map((key) => `${names[key] ?? key}: ${nearest[key]}`).join("; ");
+      section.note = this.differences(keys, settings, nearest);
     }
+    this.table = nearestScene(sections, settings);
+    const other = this.differences(Object.keys(this.table.settings), settings, this.table.settings);
+    document.querySelector(".of-numbers").textContent = other && `Numbers are those of other settings: ${other}.`;
     if (this.observer) await this.paint(this.all.filter(({ near }) => near));
+  }
+
+  /** What differs from the settings, in words. @param {string[]} keys @param {Settings} settings @param {Settings} nearest */
+  differences(keys, settings, nearest) {
+    const other = keys.filter((key) => key in nearest && key in settings && nearest[key] !== settings[key]);
+    return other.map((key) => `${this.known.names[key] ?? key}: ${nearest[key]}`).join("; ");
+  }
+
+  /** Let the reader save the table of the page. */
+  async saveNumbers() {
+    const { page } = this.known;
+    const { csv } = await load(page, this.table.numbers);
+    const url = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
+    Object.assign(document.createElement("a"), { href: url, download: `${page}.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
   }
 
   /**

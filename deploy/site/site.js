@@ -13,13 +13,11 @@ import {
   themeOf,
   wordsFor,
 } from "./modes.js";
-import { csvOf, saveText } from "./csv.js";
 import { loadDraws, rowsNamed } from "./draws.js";
 import { Sections } from "./sections.js";
 import { fragmentOf, nearestScene, nearestValue, settingsOf } from "./settings.js";
 import { load } from "./store.js";
 
-/** @import { Tables } from "./csv.js" */
 /** @import { Settings } from "./settings.js" */
 /** @import { Row } from "./sections.js" */
 /** @typedef {{ key: string, label: string, help: string, heading: string, values: string[], scale?: boolean }} Control a scale is moved without loading */
@@ -48,7 +46,7 @@ import { load } from "./store.js";
  * @property {Record<string, [name: string, meaning: string]>} terms
  */
 /** @typedef {{ settings: Settings, file: string }} Shown what the page shows; the file is that of the live view */
-/** @typedef {{ tables(): Tables, inputTime?: number }} LiveView */
+/** @typedef {{ inputTime?: number }} LiveView */
 /** @typedef {(component: { parentElement: HTMLElement, data: any, setStateValue: Function, setTriggerValue: Function }) => void} Component */
 
 const MODES = ["projector", "embed", "theme", "embed_options"];
@@ -108,7 +106,7 @@ class Page {
     this.find(".to-theme").onclick = () => this.changeTheme();
     this.find(".to-projector").onclick = () => this.toggleProjector();
     this.find(".leave-projector").onclick = () => this.toggleProjector();
-    this.find(".to-numbers").onclick = () => this.saveNumbers();
+    this.find(".to-numbers").onclick = () => this.guard(this.sections.saveNumbers());
     this.find(".skip").onclick = (event) => {
       event.preventDefault(); // the fragment holds the settings
       this.find("main").focus();
@@ -276,11 +274,6 @@ class Page {
     this.mountView();
     this.guard(this.sections.show(this.settings));
     this.showSettings();
-  }
-
-  /** Save the numbers that the live view shows. */
-  saveNumbers() {
-    if (this.liveView) saveText(csvOf(this.liveView.tables()), `${this.description.page}.csv`);
   }
 
   /** The live view, once it has been mounted. @returns {LiveView | undefined} */

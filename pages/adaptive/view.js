@@ -20,7 +20,7 @@ import { LiveView, mounting, reducedMotion } from "../shared/live/view.js";
 /** @import { Scale, Ticks } from "../shared/live/charts.js" */
 /** @import { Floats } from "../shared/live/maths.js" */
 /** @import { Context } from "../shared/live/svg.js" */
-/** @import { Data, Root, Tables } from "../shared/live/view.js" */
+/** @import { Data, Root } from "../shared/live/view.js" */
 
 /** @typedef {"all" | "landmarks" | "drawn"} Curve of the errors: over all points, at the landmarks, before the descent */
 
@@ -110,27 +110,6 @@ class LiveDescent extends LiveView {
     this.slider.max = String(this.last);
     if (atEnd) this.slider.value = String(this.last); // the ends of two descents are compared
     this.find(".drawn-words").textContent = `as drawn: ${errorText(data.drawn_error)}`;
-  }
-
-  /** @returns {Tables} */
-  tables() {
-    const { steps, omega, weights, r } = this;
-    const each = Array.from(weights, (_, k) => k);
-    return {
-      descent: {
-        step: each.map((k) => steps[Math.floor(k / r)]),
-        frequency: each.map((k) => k % r),
-        omega_1: each.map((k) => omega[2 * k]),
-        omega_2: each.map((k) => omega[2 * k + 1]),
-        weight: weights,
-      },
-      "errors at the landmarks": {
-        step: Array.from(this.landmarkErrors, (_, k) => k),
-        error: this.landmarkErrors,
-      },
-      "errors over all points": { step: steps, error: this.errors },
-      "errors as drawn": { error: [this.data.drawn_error] },
-    };
   }
 
   // --- the step -----------------------------------------------------------------------------------------------------

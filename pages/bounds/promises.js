@@ -10,7 +10,7 @@ import { LiveView, mounting, reducedMotion } from "../shared/live/view.js";
 /** @import { Ticks } from "../shared/live/charts.js" */
 /** @import { Widths } from "./promises_kept.js" */
 /** @import { Context } from "../shared/live/svg.js" */
-/** @import { Data, Root, Tables } from "../shared/live/view.js" */
+/** @import { Data, Root } from "../shared/live/view.js" */
 
 /** @type {(keyof Widths)[]} */
 const FORMS = ["corrected", "printed"];
@@ -136,22 +136,6 @@ class LivePromises extends LiveView {
   /** @param {number} k of the sample @param {keyof Widths} form */
   fails(k, form) {
     return this.trueLoss(k) - this.losses[k] - this.widths[form] > 1e-12;
-  }
-
-  /** @returns {Tables} */
-  tables() {
-    const { widths, failures } = this;
-    const forms = /** @type {const} */ (["printed", "corrected"]);
-    const atQuarter = failureRates(0.25, this.value("n"), widths);
-    return {
-      "promise of Theorem 4": {
-        form: [...forms],
-        width: forms.map((form) => widths[form]),
-        samples: forms.map(() => this.value("samples")),
-        failures: forms.map((form) => failures[form]),
-        failures_at_a_quarter: forms.map((form) => atQuarter[form]),
-      },
-    };
   }
 
   write() {

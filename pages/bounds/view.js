@@ -9,7 +9,7 @@ import { LiveView, mounting } from "../shared/live/view.js";
 
 /** @import { Dash, Frame, Inside, Scale } from "../shared/live/charts.js" */
 /** @import { Context } from "../shared/live/svg.js" */
-/** @import { Data, Report, Root, Tables } from "../shared/live/view.js" */
+/** @import { Data, Report, Root } from "../shared/live/view.js" */
 
 /** @typedef {"landmark" | "kernel"} Side */
 /** @typedef {{ name: string, label: string, colour: string, values: Float64Array }} Part */
@@ -19,7 +19,6 @@ import { LiveView, mounting } from "../shared/live/view.js";
 
 /** @type {Side[]} */
 const SIDES = ["landmark", "kernel"];
-const LOSS_OF = { landmark: "one landmark", kernel: "the whole kernel" };
 const DIGITS = 3; // of every value
 const MARK_REACH = 30; // pixels within which a finger takes hold of the mark on the map
 const ANSWER = 3000; // milliseconds within which the server answers a choice
@@ -120,30 +119,6 @@ class LiveBounds extends LiveView {
     this.mapRows = Float64Array.from(data.log_counts);
     this.losses = data.losses.map(withValues);
     this.layOutTables(data.clickable);
-  }
-
-  /** @returns {Tables} */
-  tables() {
-    const { bounds, losses } = this;
-    const betas = [...this.betas];
-    const [empirical, true_] = [false, true].map((truth) => losses.filter((one) => one.truth === truth));
-    const names = [...new Set(bounds.flatMap(({ parts }) => parts.map(({ name }) => name)))];
-    const termsOf = (/** @type {string} */ name) =>
-      bounds.flatMap(({ parts }) => [...(parts.find((part) => part.name === name)?.values ?? betas.map(() => NaN))]);
-    return {
-      posteriors: {
-        loss_of: empirical.flatMap(({ side }) => betas.map(() => LOSS_OF[side])),
-        beta: empirical.flatMap(() => betas),
-        loss: empirical.flatMap(({ values }) => [...values]),
-        true_loss: true_.flatMap(({ values }) => [...values]),
-      },
-      bounds: {
-        bound: bounds.flatMap(({ label }) => betas.map(() => label)),
-        beta: bounds.flatMap(() => betas),
-        value: bounds.flatMap(({ values }) => [...values]),
-        ...Object.fromEntries(names.map((name) => [name, termsOf(name)])),
-      },
-    };
   }
 
   /** @param {Data} data @param {Report} report */

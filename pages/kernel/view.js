@@ -13,7 +13,7 @@ import { LiveView, REST, mounting } from "../shared/live/view.js";
 /** @import { Dash, Scale } from "../shared/live/charts.js" */
 /** @import { PriorLine, UnitPrior } from "./prior_line.js" */
 /** @import { Context } from "../shared/live/svg.js" */
-/** @import { Data, Report, Root, Tables } from "../shared/live/view.js" */
+/** @import { Data, Report, Root } from "../shared/live/view.js" */
 
 const MOST_TICKS = 100; // frequencies that are shown one by one; more are bars
 const BAR = 0.25; // width of a bar times the width of the kernel: the bars are the same for all widths
@@ -226,23 +226,6 @@ class LivePrior extends LiveView {
     this.outside = D - within.length;
     this.waves = within.slice(0, this.data.waves.length);
     this.distance = largest(this.line.kernel.map((value, k) => Math.abs(value - this.line.cosSin[k])));
-  }
-
-  /** @returns {Tables} */
-  tables() {
-    const { line, prior } = this;
-    const [frequencies, delta] = prior.ranges.map((end) => places(end, line.kernel.length));
-    const x = places(prior.ranges[1], line.functions[0].length);
-    return {
-      kernel: { delta, kernel: line.kernel, cos_sin: line.cosSin, random_phase: line.randomPhase },
-      density: { omega: frequencies, density: line.density },
-      "frequencies on the line": { omega: line.omega },
-      functions: {
-        function: line.functions.flatMap((_, s) => x.map(() => s + 1)),
-        x: line.functions.flatMap(() => x),
-        value: line.functions.flatMap((values) => [...values]),
-      },
-    };
   }
 
   write() {

@@ -1,14 +1,13 @@
 // @ts-check
 // The live Landmarks view: prior and learned maps, decisions, points and spectral weights, all under one beta and D.
 
-import { GRID, PATH_BETAS } from "../shared/live/constants.js";
+import { GRID } from "../shared/live/constants.js";
 import { Enlarged } from "./enlarged.js";
 import { LandmarkMaps } from "../shared/live/landmark_maps.js";
 import { paintPoints, paintStar, pointerIn } from "../shared/live/marks.js";
 import {
   errorRate,
   klDivergence,
-  landmarkBound,
   largest,
   linearSvm,
   nearestPoint,
@@ -24,7 +23,6 @@ import { REST, mounting } from "../shared/live/view.js";
 /** @import { Data, Panel, Report, Root } from "../shared/live/view.js" */
 
 const STAR = 11; // radius in pixels of the stars beside the weights
-const EPSILON = 0.05; // of the bound along beta
 
 class LiveLandmarks extends LandmarkMaps {
   /** @type {Raster} */
@@ -234,38 +232,16 @@ class LiveLandmarks extends LandmarkMaps {
     this.enlarged.compute();
   }
 
-  tables() {
-    return { ...super.tables(), "along beta": this.alongBeta() };
-  }
-
-  /** Errors, mean KL divergence and mean bound at every beta that the app's curves have. */
-  alongBeta() {
-    const rows = PATH_BETAS.map((beta) => this.errorsAt(beta));
-    const [train_error, test_error, KL, bound] = [0, 1, 2, 3].map((k) => rows.map((row) => row[k]));
-    const ofRows = this.landmarkRows.length > 0; // no bound holds for centroids
-    return { beta: PATH_BETAS, train_error, test_error, KL, bound: ofRows ? bound : rows.map(() => "") };
-  }
-
-  /** Training error, test error, mean KL divergence and mean PAC-Bayes-kl bound of any landmark. @param {number} beta */
-  errorsAt(beta) {
+  /** The test error of the same cosines at equal weights. */
+  errorAtEqualWeights() {
     const { L, D, maxD, n, loss, data } = this;
     const [Q, w] = [new Float64Array(L * maxD), new Float64Array(L + 1)];
     const psi = new Float64Array(n * L);
     const scratch = new Float64Array(n);
-    pseudoPosterior(loss, L, maxD, D, beta, n, Q);
-    let kl = 0;
-    let bound = 0;
-    for (const [l, { train }] of this.cosines.entries()) {
-      similarities(Q, l * maxD, D, train, n, psi, l, L, scratch);
-      const own = klDivergence(Q, l * maxD, D);
-      kl += own / L;
-      let risk = 0;
-      for (let m = l * maxD; m < l * maxD + D; m++) risk += Q[m] * loss[m];
-      bound += landmarkBound(risk, own, n, n, EPSILON) / L;
-    }
+    pseudoPosterior(loss, L, maxD, D, 0, n, Q);
+    for (const [l, { train }] of this.cosines.entries()) similarities(Q, l * maxD, D, train, n, psi, l, L, scratch);
     linearSvm(psi, this.y, n, L, data.C, w);
-    const errors = [errorRate(psi, this.y, n, L, w), errorRate(this.testPsi(Q), this.testY, this.testY.length, L, w)];
-    return [...errors, kl, bound];
+    return errorRate(this.testPsi(Q), this.testY, this.testY.length, L, w);
   }
 
   /** The test error of the same cosines at equal weights: once the hand rests, since it takes a second SVM. */
@@ -277,7 +253,7 @@ class LiveLandmarks extends LandmarkMaps {
     words.classList.add("stale");
     clearTimeout(this.ignoring);
     this.ignoring = setTimeout(() => {
-      words.textContent = `${this.D} cosines, labels ignored: ${percent(this.errorsAt(0)[1])}`;
+      words.textContent = `${this.D} cosines, labels ignored: ${percent(this.errorAtEqualWeights())}`;
       words.classList.remove("stale");
     }, REST);
   }

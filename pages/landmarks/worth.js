@@ -10,7 +10,7 @@ import { LiveView, REST, mounting, paintScale } from "../shared/live/view.js";
 
 /** @import { Worth } from "./one_landmark.js" */
 /** @import { Context } from "../shared/live/svg.js" */
-/** @import { Data, Root, Tables } from "../shared/live/view.js" */
+/** @import { Data, Root } from "../shared/live/view.js" */
 
 const PLACES = 32; // along a side of the map of errors, as in the plain figure
 const COARSEST = 8; // places from one of the first pass to the next; each further pass halves it
@@ -165,17 +165,6 @@ class LiveWorth extends LiveView {
     }
     this.map.set(this.errors, WORST, 0, "sequential"); // bright where it is low
     if (this.missing.length) this.request();
-  }
-
-  /** @returns {Tables} */
-  tables() {
-    const { kl, label, trainError, testError } = this.worth;
-    return {
-      "one landmark": {
-        ...{ x_1: [this.at.x], x_2: [this.at.z], label: [label] },
-        ...{ train_error: [trainError], test_error: [testError], KL: [kl] },
-      },
-    };
   }
 
   write() {

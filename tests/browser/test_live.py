@@ -536,9 +536,6 @@ def test_learned_kernels_are_the_engines(open_page, learned):
         assert shown["summary"]["pbrff"]["kl"] == pytest.approx(summary.kl, abs=1e-6)
         assert shown["summary"]["pbrff"]["effective"] == pytest.approx(summary.effective, rel=1e-6)
         assert shown["summary"]["okrff"]["divergence"] == pytest.approx(rff.power_divergence(optimized, 2.0), abs=1e-3)
-    saved = page.evaluate("document.querySelector('.live').view.tables()['KL along beta']")
-    posteriors = [rff.pseudo_posterior(drawn.loss, beta, drawn.n) for beta in saved["beta"]]
-    np.testing.assert_allclose(saved["KL"], [rff.kl_divergence(Q) for Q in posteriors], atol=1e-6)
 
 
 END = """name => {

@@ -5,7 +5,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 
-import { csvOf } from "../../deploy/site/csv.js";
 import { dataOf } from "../../deploy/site/packing.js";
 import { figureFor, patched, unpacked } from "../../deploy/site/variants.js";
 import { assertClose, engine } from "./engine.js";
@@ -50,9 +49,4 @@ test("changes name parts of objects and of lists, and remove what is null", () =
   const after = patched(before, { a: null, b: { c: { 1: { d: 3 } } }, e: [4], f: { g: 5 } });
   assert.deepEqual(after, { b: { c: [{ d: 1 }, { d: 3 }] }, e: [4], f: { g: 5 } });
   assert.deepEqual(before, { a: 1, b: { c: [{ d: 1 }, { d: 2 }] }, e: [1, 2] });
-});
-
-test("a table has all columns, and nothing where a table has no number", () => {
-  const tables = { 'a, "b"': { x: [1, 0.5], y: Float64Array.of(1e-7, NaN) }, c: { z: ["p,q"], x: [-2] } };
-  assert.equal(csvOf(tables), 'table,x,y,z\n"a, ""b""",1,1e-7,\n"a, ""b""",0.5,,\nc,-2,,"p,q"\n');
 });

@@ -20,7 +20,7 @@ import { LiveView, mounting, paintScale } from "../../shared/live/view.js";
 /** @import { Dash, Scale, Ticks } from "../../shared/live/charts.js" */
 /** @import { Floats, Waves } from "../../shared/live/maths.js" */
 /** @import { Context } from "../../shared/live/svg.js" */
-/** @import { Data, Root, Tables } from "../../shared/live/view.js" */
+/** @import { Data, Root } from "../../shared/live/view.js" */
 
 /**
  * @typedef {object} Fit frequencies with weights, or landmarks with their map of errors
@@ -177,39 +177,6 @@ class LiveApproximation extends LiveView {
     const map = kernelMap(weights, D, ...owner.waves, this.cells, new Float32Array(this.kernel.length));
     for (let i = 0; i < map.length; i++) map[i] = Math.abs(map[i] - this.kernel[i]);
     return map;
-  }
-
-  /** @returns {Tables} */
-  tables() {
-    const known = SIDES.flatMap((k) =>
-      this.shown[k] ? [{ k, ...this.shown[k], ...this.sides[k], ...this.shown[k] }] : [],
-    );
-    const rowsOf = (/** @type {(one: any) => Floats | undefined} */ values, /** @type {number} */ size) =>
-      known.flatMap((one) => Array.from({ length: (values(one)?.length ?? 0) / size }, (_, j) => ({ ...one, j })));
-    const side = (/** @type {{ k: number }} */ { k }) => ["left", "right"][k];
-    const drawn = rowsOf(({ weights, r }) => weights?.subarray(0, r), 1);
-    const stars = rowsOf(({ landmarks }) => landmarks, 2);
-    return {
-      "two methods": {
-        side: known.map(side),
-        method: known.map(({ method }) => method),
-        error: known.map(({ error }) => error),
-        largest_error_in_plane: known.map(({ map }) => largest(map)),
-      },
-      frequencies: {
-        side: drawn.map(side),
-        method: drawn.map(({ method }) => method),
-        omega_1: drawn.map(({ omega, j }) => omega[2 * j]),
-        omega_2: drawn.map(({ omega, j }) => omega[2 * j + 1]),
-        weight: drawn.map(({ weights, j }) => weights[j]),
-      },
-      landmarks: {
-        side: stars.map(side),
-        method: stars.map(({ method }) => method),
-        x_1: stars.map(({ landmarks, j }) => landmarks[2 * j]),
-        x_2: stars.map(({ landmarks, j }) => landmarks[2 * j + 1]),
-      },
-    };
   }
 
   write() {

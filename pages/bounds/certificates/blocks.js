@@ -9,7 +9,7 @@ import { paintBoundary, Raster } from "../../shared/live/rasters.js";
 import { LiveView, mounting } from "../../shared/live/view.js";
 
 /** @import { Context } from "../../shared/live/svg.js" */
-/** @import { Data, Root, Tables } from "../../shared/live/view.js" */
+/** @import { Data, Root } from "../../shared/live/view.js" */
 
 const TESTING = 0.7; // share of a block's time in which it tests; in the rest it teaches
 const MOST_TAUGHT = 400; // at most as many of the points that taught are painted
@@ -113,20 +113,6 @@ class LiveBlocks extends LiveView {
   /** Whether all points that count have come. */
   get ended() {
     return this.shown.count === this.starts.at(-1);
-  }
-
-  /** @returns {Tables} */
-  tables() {
-    const { risk_bound, test_error, test_set_bound, test_set_error, n_bound } = this.data;
-    return {
-      blocks: { points: this.counts, risk_bound: this.bounds },
-      "blocks and test set": {
-        scheme: ["blocks", "test set"],
-        n_bound: [this.starts.at(-1), n_bound],
-        risk_bound: [risk_bound, test_set_bound],
-        test_error: [test_error, test_set_error],
-      },
-    };
   }
 
   write() {

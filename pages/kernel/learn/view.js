@@ -4,7 +4,7 @@
 import { labelSpectrum } from "../../shared/live/alignment.js";
 import { paintCurve, paintHorizontal, paintSwatch, paintVertical } from "../../shared/live/charts.js";
 import { INK } from "../../shared/live/colours.js";
-import { BETAS, CELLS, PALETTE, PLANE_CELLS, WIDTHS } from "../../shared/live/constants.js";
+import { CELLS, PALETTE, PLANE_CELLS, WIDTHS } from "../../shared/live/constants.js";
 import { kernelData, optimizedWeights } from "./kernel_data.js";
 import { circle, diamond, fillAndOutline, paintPoints, paintRing, place, pointerIn } from "../../shared/live/marks.js";
 import {
@@ -30,7 +30,7 @@ import { LiveView, REST, mounting } from "../../shared/live/view.js";
 /** @import { Ticks } from "../../shared/live/charts.js" */
 /** @import { Waves } from "../../shared/live/maths.js" */
 /** @import { Context } from "../../shared/live/svg.js" */
-/** @import { Data, Panel, Root, Tables } from "../../shared/live/view.js" */
+/** @import { Data, Panel, Root } from "../../shared/live/view.js" */
 
 /** @typedef {"rff" | "pbrff" | "okrff"} Method */
 /** @typedef {"pbrff" | "okrff"} Learned */
@@ -390,35 +390,6 @@ class LiveKernel extends LiveView {
     nodes.map((count, values) => kernelMap(weights, N, this.u, this.v, count, values), maps[method]);
     this.kernels[method].set(maps[method], -1, 1, "similarity");
     this.summary[method] = { kl: klDivergence(Q, 0, this.N), ...concentration(Q, this.data.mu) };
-  }
-
-  /** @returns {Tables} */
-  tables() {
-    const { N, Q, data } = this;
-    const omega = data.draws ? data.omega : this.omega;
-    const numbers = Array.from({ length: N }, (_, m) => m);
-    const summaries = METHODS.map((method) => ({
-      kl: klDivergence(Q[method], 0, N),
-      ...concentration(Q[method], data.mu),
-    }));
-    const at = new Float64Array(N);
-    return {
-      candidates: {
-        omega_1: numbers.map((m) => omega[2 * m]),
-        omega_2: numbers.map((m) => omega[2 * m + 1]),
-        ...{ loss: this.candidateLoss, Q_rff: Q.rff, Q_pbrff: Q.pbrff, Q_okrff: Q.okrff },
-      },
-      distributions: {
-        method: METHODS,
-        KL: summaries.map(({ kl }) => kl),
-        D_mu: summaries.map(({ divergence }) => divergence),
-        effective_frequencies: summaries.map(({ effective }) => effective),
-      },
-      "KL along beta": {
-        beta: BETAS,
-        KL: BETAS.map((beta) => klDivergence(pseudoPosterior(this.candidateLoss, 1, N, N, beta, data.n, at), 0, N)),
-      },
-    };
   }
 
   write() {

@@ -13,8 +13,6 @@ export const PLANE_CELLS: number;
 export const WIDTHS: number;
 
 /** Inverse temperatures of curves, and of those of errors. */
-export const BETAS: number[];
-export const PATH_BETAS: number[];
 
 /** Colours of the figures, "#rrggbb"; the scales are evenly spaced stops, the dashes those of methods. */
 export const PALETTE: {

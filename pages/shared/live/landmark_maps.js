@@ -7,10 +7,8 @@ import { fillLosses, landmarkSample, ofWidth } from "./landmark_data.js";
 import { paintPoints, paintRing, paintStar, place } from "./marks.js";
 import {
   cellCentres,
-  concentration,
   cosineTable,
   errorRate,
-  klDivergence,
   linearSvm,
   percent,
   pseudoPosterior,
@@ -29,7 +27,7 @@ import { hasGraphics, sumOnGraphics } from "./webgl.js";
 /** @import { Waves } from "./maths.js" */
 /** @import { MapWaves } from "./webgl.js" */
 /** @import { Context } from "./svg.js" */
-/** @import { Data, Root, Tables } from "./view.js" */
+/** @import { Data, Root } from "./view.js" */
 
 const CELL_COUNT = GRID * GRID;
 const AFTER_FIRST_PICTURE = 300; // milliseconds; opening WebGL can take as long as a picture
@@ -369,39 +367,6 @@ export class LandmarkMaps extends LiveView {
     for (const [k, canvas] of this.maps.querySelectorAll("canvas").entries()) {
       canvas.classList.toggle("on", this.focus.landmark === k % this.L);
     }
-  }
-
-  /** @returns {Tables} */
-  tables() {
-    const { L, D, maxD, Q, data } = this;
-    const weights = Array.from({ length: L }, (_, l) => Q.subarray(l * maxD, l * maxD + D));
-    const first = (/** @type {ArrayLike<number>} */ of, /** @type {number} */ width, /** @type {number} */ k) =>
-      weights.flatMap((row, l) => Array.from(row, (_, m) => of[(l * maxD + m) * width + k]));
-    const { omega, landmarks: at } = data.draws ? data : this;
-    const each = (/** @type {(l: number) => number} */ of) => weights.map((_, l) => of(l));
-    return {
-      errors: {
-        similarity: ["prior", "learned"],
-        train_error: [data.prior_train, this.trainError],
-        test_error: [data.prior_test, this.testError],
-      },
-      landmarks: {
-        landmark: each((l) => l + 1),
-        x_1: each((l) => at[2 * l]),
-        x_2: each((l) => at[2 * l + 1]),
-        label: each((l) => data.landmark_labels?.[l] ?? this.y[data.rows[l]]),
-        KL: each((l) => klDivergence(Q, l * maxD, D)),
-        effective_frequencies: each((l) => concentration(weights[l], 2).effective),
-      },
-      weights: {
-        landmark: weights.flatMap((row, l) => Array.from(row, () => l + 1)),
-        frequency: weights.flatMap((row) => Array.from(row, (_, m) => m + 1)),
-        omega_1: first(omega, 2, 0),
-        omega_2: first(omega, 2, 1),
-        loss: first(this.loss, 1, 0),
-        Q: first(Q, 1, 0),
-      },
-    };
   }
 
   // --- figures ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from pages.shared.controls.scales import BETAS, PATH_BETAS, SLIDERS, WIDTHS
+from pages.shared.controls.scales import SLIDERS, WIDTHS
 from pages.shared.javascript import join_modules
 from pages.shared.live.packing import KERNEL_CELLS, LIVE_CELLS, PLANE_CELLS
 from rff_engine.plots.style import palette
@@ -29,7 +29,7 @@ VIEWS = {
 _SHARED = "shared/live"
 #: Constants of the JavaScript modules, declared in constants.d.ts.
 CONSTANTS: dict[str, Any] = {
-    **{"PALETTE": palette(), "BETAS": BETAS, "PATH_BETAS": PATH_BETAS, "WIDTHS": WIDTHS},
+    **{"PALETTE": palette(), "WIDTHS": WIDTHS},
     **{"GRID": LIVE_CELLS, "CELLS": KERNEL_CELLS, "PLANE_CELLS": PLANE_CELLS},
 }
 

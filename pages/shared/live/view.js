@@ -16,7 +16,6 @@ import { unpackedArray } from "./unpacking.js";
 /** @import { Context } from "./svg.js" */
 /** @typedef {(c: Context, w: number, h: number) => void} Painter */
 /** @typedef {Record<string, number>} Settings */
-/** @typedef {Record<string, Record<string, ArrayLike<number | string>>>} Tables columns of tables */
 /** @typedef {(name: string, value: unknown) => void} Report */
 /** @typedef {{ version: string, sample?: string, settings: Settings, rows?: number[], clickable: boolean, [name: string]: any }} Data */
 /** @typedef {HTMLElement & { view?: LiveView }} Root */
@@ -224,15 +223,6 @@ export class LiveView {
    * @param {Data} _data
    */
   receive(_data) {}
-
-  /**
-   * The numbers that the view shows, by the names of tables and columns that the app's CSV has.
-   *
-   * @returns {Tables}
-   */
-  tables() {
-    return {};
-  }
 
   /** Compute what depends on the sliders. */
   compute() {}

@@ -18,6 +18,9 @@ from pages.shared.controls.widgets import Control, as_text, without_headings
 from pages.shared.sharing import codes
 from pages.shared.sharing.program import program
 
+#: Called with what makes the table of a page, when the page ends; the static edition sets it.
+keep: Callable[[Callable[[], pd.DataFrame]], None] | None = None
+
 _PLACE = ("lesson", "step")
 _SHOWN_LINK = "link of the panel"
 _link_and_figures = browser.component("sharing", Path(__file__).with_name("row.js"), styles=["row.css", "panel.css"])
@@ -75,6 +78,8 @@ def offer(
     caption : str, optional
         Text below the row.
     """
+    if keep is not None:
+        keep(numbers)
     code = program(page, vars(values) | dict(settings or {}))
     further = [(key, text) for key, value in (parameters or {}).items() for text in _texts(value)]
     link = [*query(controls, values), *further, *_place()]
