@@ -37,7 +37,7 @@ from .papers.splits import (
     two_part_split,
 )
 from .points import decode_points, encode_points, given_points, noisy_copies
-from .tables.preparation import prepare
+from .tables.preparation import halves, one_of_each_group, plane, prepare, two_classes
 from .tables.roles import suggest_columns
 from .tables.table import Limits, Table, UploadError
 from .tables.uploads import read_table
@@ -65,11 +65,14 @@ __all__ = [
     "fetch",
     "found_files",
     "given_points",
+    "halves",
     "load",
     "make_toy",
     "make_toy_inputs",
     "names",
     "noisy_copies",
+    "one_of_each_group",
+    "plane",
     "prepare",
     "program",
     "published_names",
@@ -81,5 +84,6 @@ __all__ = [
     "suggest_columns",
     "toy_input_names",
     "toy_names",
+    "two_classes",
     "two_part_split",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import os
-from types import SimpleNamespace
+from itertools import takewhile
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,8 @@ import pytest
 from datasets.tables.preparation import prepare, two_classes
 from datasets.tables.readers import read
 from datasets.tables.table import Table
-from pages.data.your_data import recipe as your_data, results
-from pages.shared.sharing.program import program
+from pages.data.your_data import compute as your_data
+from pages.shared.sharing.program import program, text
 from tests import programs
 
 from .sessions import ROOT
@@ -42,7 +42,15 @@ FILES = {
     "carriage.csv": lines("a,b\n", lambda i: f'"x\r{i % 3}",{i % 2}', 20),
     "comment.csv": lines("# made by an instrument\na,b\n", lambda i: f"{i},{i % 2}"),
 }
-SETTINGS = {name: getattr(your_data, name) for name in vars(your_data) if not name.startswith("_")}
+
+
+def settings_in(code: str) -> list[ast.Assign]:
+    """The settings at the beginning of what a program does."""
+    main = next(node for node in ast.parse(code).body if isinstance(node, ast.If))
+    return list(takewhile(lambda node: isinstance(node, ast.Assign), main.body))
+
+
+SETTINGS = {node.targets[0].id: ast.literal_eval(node.value) for node in settings_in(text("your_data"))}
 CHOICES = (
     {},
     {"names at line": "none"},
@@ -57,9 +65,9 @@ def table_read_by(code: str) -> Table:
     body = ast.parse(code).body
     main = next(node for node in body if isinstance(node, ast.If))
     reading = next(node for node in main.body if "read_table" in ast.unparse(node))
-    kept = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign))]
+    kept = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom))]
     names = {}
-    exec(compile(ast.Module([*kept, reading], []), "program", "exec"), names)
+    exec(compile(ast.Module([*kept, *settings_in(code), reading], []), "program", "exec"), names)
     return names["table"]
 
 
@@ -86,20 +94,19 @@ def test_a_program_shows_every_sign_of_a_file_name():
         SETTINGS | {"file": name},
     )
     assert code.replace("\n", "").isprintable()
-    (line,) = [line for line in code.splitlines() if line.startswith("file = ")]
+    (line,) = [line for line in code.splitlines() if line.strip().startswith("file = ")]
     assert ast.literal_eval(line.split(" = ")[1].split("  #")[0]) == name
 
 
 @pytest.mark.second
 def test_the_program_takes_one_row_of_each_group_for_bounds_as_the_page_does(tmp_path):
     noise = np.random.default_rng(0).normal(size=(400, 2))
-    text = lines("who,a,b,y\n", lambda i: f"p{i // 4},{noise[i, 0] + i % 2:.3f},{noise[i, 1]:.3f},{'uv'[i % 2]}", 400)
-    (tmp_path / "groups.csv").write_text(text, encoding="utf-8")
-    table = read(text)
+    rows = lines("who,a,b,y\n", lambda i: f"p{i // 4},{noise[i, 0] + i % 2:.3f},{noise[i, 1]:.3f},{'uv'[i % 2]}", 400)
+    (tmp_path / "groups.csv").write_text(rows, encoding="utf-8")
+    table = read(rows)
     dataset = two_classes(prepare(table, "y", ("a", "b"), groups="who"), 1)
-    certificate = results.certificate(dataset, 0)
-    values = SimpleNamespace(seed=0, sigma=your_data.sigma, D=your_data.D)
-    bounds = results.bounds_along_beta(dataset, values)
+    certificate = your_data.certified(dataset, 0)
+    bounds = your_data.bounds_along_beta(dataset, SETTINGS["sigma"], SETTINGS["D"], 0)
     assert (bounds.n, bounds.n_fresh, certificate.n_bound) == (50, 50, 25)  # of 100 groups
     chosen = {"file": "groups.csv", "target": "y", "columns": ("a", "b"), "groups": "who", "view": "bounds"}
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from datasets.tables.preparation import prepare
 from datasets.tables.uploads import read_table
-from pages.data.your_data import results as your_data_results
+from pages.data.your_data import upload
 from pages.data.your_data.upload import LIMITS
 from tests import loops
 
@@ -46,17 +46,17 @@ def test_an_upload_is_never_written_to_a_temporary_file(monkeypatch):
 def test_texts_that_look_like_formulas_are_escaped():
     lines = [",".join([*FORMULAS, "n"]), *(",".join([*FORMULAS, f"-{i}.5"]) for i in range(20))]
     table = read_table("\n".join(lines), "x.csv")
-    shown = your_data_results.first_rows(table)
+    shown = upload.first_rows(table)
     text = shown.to_csv(index=False)
     for formula in FORMULAS:
         assert f"'{formula}" in text and f",{formula}" not in text and f"\n{formula}" not in text
     assert list(shown["n"]) == [f"-{i}.5" for i in range(20)]  # numbers stay numbers
     classes = read_table("\n".join(["y,a", *(f"{FORMULAS[i % 4]},{i}" for i in range(40))]), "x.csv")
-    counts = your_data_results.class_counts(prepare(classes, "y", ["a"], "none", "fill", "classification", LIMITS))
+    counts = upload.class_counts(prepare(classes, "y", ["a"], "none", "fill", "classification", LIMITS))
     assert set(counts["class"]) == {f"'{formula}" for formula in FORMULAS}
     assert np.all(counts["rows"] == 10)
 
 
 @pytest.mark.parametrize("text", ["a=b", "x", "", "1-2", "’", "'=1"])
 def test_other_texts_are_unchanged(text):
-    assert your_data_results.escaping.cell(text) == text
+    assert upload.escaping.cell(text) == text

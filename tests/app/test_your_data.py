@@ -16,7 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from datasets.tables.table import Table, UploadError
-from pages.data.your_data import recipe, results, upload
+from pages.data.your_data import compute, session, upload
 from pages.shared import sharing
 from pages.shared.server.limits import LIMITS
 from tests import programs
@@ -366,16 +366,16 @@ def test_a_session_keeps_few_results_for_itself():
 @pytest.mark.parametrize(("megabytes", "left"), [(0, [29]), (1, [27, 28, 29]), (32, list(range(18, 30)))])
 def test_results_of_a_session_are_bounded_in_bytes(monkeypatch, megabytes, left):
     state = {}
-    monkeypatch.setattr(results.st, "session_state", state)
-    monkeypatch.setattr(results, "LIMITS", replace(LIMITS, session_megabytes=megabytes))
+    monkeypatch.setattr(session.st, "session_state", state)
+    monkeypatch.setattr(session, "LIMITS", replace(LIMITS, session_megabytes=megabytes))
     for i in range(30):
-        result = results.remembered(i, lambda i=i: np.full(40_000, i))  # 320 kB
-        assert result[0] == i and results.known(i) is result
+        result = session.remembered(i, lambda i=i: np.full(40_000, i))  # 320 kB
+        assert result[0] == i and session.known(i) is result
     assert list(state[RESULTS]) == left
 
 
 def test_uploads_are_in_no_cache_of_the_server():
-    functions = [value for module in (upload, results) for value in vars(module).values()]
+    functions = [value for module in (upload, session, compute) for value in vars(module).values()]
     assert not [value for value in functions if hasattr(value, "cache_lock") or hasattr(value, "cache_clear")]
 
 
@@ -457,7 +457,7 @@ def test_numbers_without_enough_rows_for_a_certificate_are_those_of_the_view(cap
     def refused():
         raise ValueError("too few rows")
 
-    frame = recipe.with_certificate(pd.DataFrame({"beta": [1.0, 2.0]}), "bounds", refused)
+    frame = compute.with_certificate(pd.DataFrame({"beta": [1.0, 2.0]}), "bounds", refused)
     assert frame.to_dict("list") == {"table": ["bounds"] * 2, "beta": [1, 2]}
     assert capsys.readouterr().err == "No certificate: too few rows\n"
-    assert recipe.with_certificate(pd.DataFrame(), "error against D", refused).empty
+    assert compute.with_certificate(pd.DataFrame(), "error against D", refused).empty

@@ -5,20 +5,8 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from pages.data.your_data import recipe, upload
-from pages.data.your_data.results import (
-    bounds_along_beta,
-    certificate,
-    coordinates,
-    kernel_plane,
-    known,
-    landmark_path,
-    landmark_problem,
-    live_kernel,
-    live_landmarks,
-    remembered,
-    sweep_steps,
-)
+from pages.data.your_data import compute, upload, view
+from pages.data.your_data.session import known, remembered
 from pages.data.your_data.table_choices import TABLE_CHOICES
 from pages.shared import deferred, escaping, layout, live, sharing
 from pages.shared.controls import scales
@@ -85,11 +73,11 @@ def mapped(values, chosen):
     columns = upload.choose_coordinates(chosen)
     key = ("coordinates", *chosen.key, columns, values.seed)
     with layout.show_errors():
-        where = remembered(key, lambda: coordinates(chosen.binary, columns, values.seed))
+        where = remembered(key, lambda: compute.coordinates(chosen.binary, columns, values.seed))
     across, upwards = (escaping.code(name) for name in where.train.feature_names)
     words = (
         f"Across: {across}; upwards: {upwards}; both scaled to mean 0 and variance 1, the units of σ. Trained on "
-        f"{where.train.n_samples} rows, a random half of yours (at most {recipe.ROWS}), and tested on "
+        f"{where.train.n_samples} rows, a random half of yours (at most {compute.ROWS}), and tested on "
         f"{where.test.n_samples} others. Points beyond a map are drawn at its edge."
     )
     return where, columns, key, words
@@ -100,12 +88,18 @@ def show_landmarks(values, chosen):
     where, axes, key, words = mapped(values, chosen)
     method = SELECTIONS[values.how]
     key = (*key, method, values.sigma, values.landmarks)
+
+    def problem_of(D: int):
+        made = compute.landmark_problem
+        return remembered(
+            ("problem", *key, D), lambda: made(where, values.sigma, values.landmarks, D, method, values.seed)
+        )
+
     # Frequencies are drawn in sequence, so the live view can take the first D of the maximum.
     with layout.show_errors():
-        largest = remembered(("live problem", *key), lambda: landmark_problem(where, values, MAX_FREQUENCIES, method))
-        problem = remembered(("problem", *key, values.D), lambda: landmark_problem(where, values, values.D, method))
-        path = remembered(("path", *key, values.D, values.C), lambda: landmark_path(where, problem, values))
-    packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, largest, values))
+        largest, problem = problem_of(MAX_FREQUENCIES), problem_of(values.D)
+        path = remembered(("path", *key, values.D, values.C), lambda: compute.landmark_path(where, problem, values.C))
+    packed = remembered(("live", *key, values.C), lambda: view.live_landmarks(where, largest, values.C))
     live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
     layout.caption_below(
         "**Drag [[β]] and [[D]]: does learning lower the test error on your data?**",
@@ -121,7 +115,7 @@ def show_landmarks(values, chosen):
         key="along_beta",
         alt="Train and test error on your data, a bound and mean KL divergence against beta",
     )
-    return lambda: recipe.landmark_numbers(problem, path, values.beta), axes
+    return lambda: compute.landmark_numbers(problem, path, values.beta), axes
 
 
 def show_kernel(values, chosen):
@@ -129,25 +123,28 @@ def show_kernel(values, chosen):
     where, axes, key, words = mapped(values, chosen)
     key = (*key, values.sigma)
     with layout.show_errors():
-        made = remembered(("plane", *key), lambda: kernel_plane(where, values))
-    packed = remembered(("live kernel", *key), lambda: live_kernel(where, made, values, RADIUS.values))
+        packed = remembered(
+            ("live kernel", *key), lambda: view.live_kernel(where, values.sigma, values.seed, RADIUS.values)
+        )
     live.mount("kernel", packed, values, (INVERSE_TEMPERATURE, RADIUS))
     layout.caption_below(
         "**The posterior moves to the frequencies whose loss on your labels is low, shown bright.**",
         "First: the [[prior]] density, the [[alignment loss]] of every [[frequency]], and the [[posterior]] density. "
-        f"Then {recipe.CANDIDATES} candidates weighted by [[PBRFF]] and [[OKRFF]], and the similarity of two rows "
+        f"Then {compute.CANDIDATES} candidates weighted by [[PBRFF]] and [[OKRFF]], and the similarity of two rows "
         "whose difference is δ.",
     )
     st.caption(words)
-    return lambda: recipe.kernel_numbers(made.candidates, values.beta, values.rho), axes
+    return lambda: compute.kernel_numbers(
+        compute.candidates(where, values.sigma, values.seed), values.beta, values.rho
+    ), axes
 
 
 def show_sweep(values, chosen):
     """Error against D of features drawn from the prior and from learned distributions."""
     key = ("sweep", *chosen.key, values.seed)
     st.markdown(
-        f"All {chosen.dataset.n_features} columns; {recipe.SPLITS} random splits, each method trained on at most "
-        f"{recipe.SWEEP.max_train} rows, its parameters chosen on validation rows. It takes some seconds."
+        f"All {chosen.dataset.n_features} columns; {compute.SPLITS} random splits, each method trained on at most "
+        f"{compute.SWEEP.max_train} rows, its parameters chosen on validation rows. It takes some seconds."
     )
     rows = known(key)
     if rows is None:
@@ -156,14 +153,14 @@ def show_sweep(values, chosen):
         bar, rows = st.progress(0.0, "Starting"), []
         queues.release_slot()
         with layout.show_errors(), queues.sweep_turn(lambda text: bar.progress(0.0, text)):
-            for step in sweep_steps(chosen.binary, values.seed):
+            for step in compute.sweep_steps(chosen.binary, values.seed):
                 rows += step.rows
                 bar.progress(min(step.done / step.total, 1.0), step.message)
         remembered(key, lambda: rows)
         st.rerun()  # without the button
     means = error_by_features(rows)
     layout.figure(
-        sweeps.error_against_features(means, recipe.SWEEP.n_features),
+        sweeps.error_against_features(means, compute.SWEEP.n_features),
         "**Compare the curves at small [[D]]: where the labels favour some frequencies, a learned distribution needs "
         "fewer.**",
         "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF "
@@ -181,7 +178,7 @@ def show_bounds(values, chosen):
     """The bounds from a sample, and the loss on held-out rows."""
     key = ("bounds", *chosen.key, values.D, values.sigma, values.seed)
     with layout.show_errors():
-        made = remembered(key, lambda: bounds_along_beta(chosen.binary, values))
+        made = remembered(key, lambda: compute.bounds_along_beta(chosen.binary, values.sigma, values.D, values.seed))
     one_of_each = ", one of each group," if chosen.dataset.groups is not None else ""
     layout.figure(
         bound_figures.bounds_along_beta(made.curves, values.beta),
@@ -192,7 +189,7 @@ def show_bounds(values, chosen):
         key="curves",
         alt="Bounds on the alignment loss of your data against beta, for one landmark and for the whole kernel",
     )
-    return lambda: recipe.bound_numbers(made.curves), None
+    return lambda: compute.bound_numbers(made.curves), None
 
 
 def certificate_key(values, chosen) -> tuple:
@@ -209,12 +206,12 @@ def show_certificate(values, chosen) -> None:
     )
     for caution in chosen.cautions:
         st.warning(escaping.markdown(caution), icon=":material/warning:")
-    certified = remembered(certificate_key(values, chosen), lambda: certificate(chosen.binary, values.seed))
+    certified = remembered(certificate_key(values, chosen), lambda: compute.certified(chosen.binary, values.seed))
     layout.figure(
         certificate_figures.ledger(certified),
         f"**Certified: this vote errs on at most {layout.percent(certified.risk_bound)} of new rows.** On held-out "
         f"rows it errs on {layout.percent(certified.test_error)}.",
-        f"A vote on {recipe.CERTIFIED_FREQUENCIES} [[frequencies]] of the [[prior]], from all "
+        f"A vote on {compute.CERTIFIED_FREQUENCIES} [[frequencies]] of the [[prior]], from all "
         f"{chosen.dataset.n_features} columns. Half of its rows choose the kernel's width and the weights; the other "
         f"{certified.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]), by "
         f"{ARMS[certified.arm]}. Dashed: what counting errors gives at the whole ε. Not covered, as they look at all "
@@ -264,13 +261,13 @@ def main() -> None:
     shown = known(certificate_key(values, chosen))
 
     def certify():  # runs on a click, without the session
-        return shown or certificate(chosen.binary, values.seed)
+        return shown or compute.certified(chosen.binary, values.seed)
 
     sharing.offer(
         "your_data",
         CONTROLS,
         values,
-        lambda: recipe.with_certificate(numbers(), values.view, certify),
+        lambda: compute.with_certificate(numbers(), values.view, certify),
         chosen.settings | {"axes": axes, "selection": SELECTIONS[values.how]},
         upload.keep_in_link(table, chosen, axes),
         CAPTION_OF_SAMPLE if table.sample else CAPTION,

@@ -13,11 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 from starlette.formparsers import MultiPartParser
 from streamlit.delta_generator import DeltaGenerator
 
 import datasets
+from datasets import Dataset
 from datasets.tables import readers
 from datasets.tables.body import LINES, NAMES, SEPARATORS
 from datasets.tables.preparation import IMPUTATIONS, SCALINGS, prepare, two_classes
@@ -31,7 +34,7 @@ from datasets.tables.roles import (
 )
 from datasets.tables.table import Column, Guess, Limits, Table, UploadError, counted, printable, quoted
 from datasets.tables.uploads import ENDINGS, FORMATS, read_table
-from pages.data.your_data import results as your_data_results, table_choices
+from pages.data.your_data import session, table_choices
 from pages.data.your_data.cautions import cautions
 from pages.data.your_data.table_choices import SAMPLES
 from pages.shared import escaping, layout
@@ -47,6 +50,7 @@ _WAITING, _KEPT, _IS_NEW = "choices of the link for your table", "choices in the
 _COLUMN, _KIND = "column", "kind of the column"  # one widget for all tables, so that it keeps the focus
 _DEFAULT_SAMPLE, *_ = SAMPLES
 _FILE, _TEXT = "your file", "your text"
+SHOWN_ROWS = 20
 _SCALINGS = {"standard": "mean 0, variance 1", "range": "from 0 to 1", "none": "as it is"}
 _IMPUTATIONS = {"fill": "fill with the median or the most frequent text", "drop": "drop their rows"}
 _TASKS = {"classification": "classes", "regression": "a number"}
@@ -237,7 +241,7 @@ def _read(data: bytes | str, name: str, choices: Mapping[str, str] = MappingProx
 
 def _set(table: Upload | None, error: str | None) -> None:
     st.session_state[_TABLE], st.session_state[_ERROR] = table, error
-    your_data_results.forget()
+    session.forget()
 
 
 def _next_number() -> int:
@@ -313,7 +317,7 @@ def show_table(upload: Upload, asked: Asked) -> None:
         shown = [escaping.markdown(note) for note in notes[:5]]
         shown += [f"{len(notes) - 5} more columns have a note."] if len(notes) > 5 else []
         st.info("\n".join(f"- {note}" for note in shown), icon=":material/info:")
-    rows = your_data_results.first_rows(table)
+    rows = first_rows(table)
     heading = _key("heading", upload)
     headings = {
         label: st.column_config.Column(f"{name} · {asked.use(table.column(name))}")
@@ -492,13 +496,13 @@ def choose(upload: Upload, asked: Asked) -> Chosen:
     if not columns and (left_out := " ".join(notes_on_left_out(upload.table, target))):
         raise UploadError(f"No column is chosen. {left_out}")
     choices = (upload.number, target, columns, asked.scaling, asked.imputation, task, groups)
-    dataset = your_data_results.remembered(
+    dataset = session.remembered(
         ("dataset", *choices),
         lambda: prepare(upload.table, target, columns, asked.scaling, asked.imputation, task, LIMITS, groups),
     )
     with asked.below:
         label = _choose_class(upload, target, dataset, asked.start)
-    binary = your_data_results.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
+    binary = session.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
     settings = {"file": upload.file, "target": target, "columns": columns, "task": task, "label": label}
     settings |= {
         "scaling": asked.scaling,
@@ -506,9 +510,7 @@ def choose(upload: Upload, asked: Asked) -> Chosen:
         "groups": groups,
         "choices": dict(upload.choices),
     }
-    warned = your_data_results.remembered(
-        ("cautions", *choices), lambda: cautions(upload.table, dataset, target, columns)
-    )
+    warned = session.remembered(("cautions", *choices), lambda: cautions(upload.table, dataset, target, columns))
     left_out = notes_on_left_out(upload.table, target, (*columns, groups))
     other = {**upload.choices, **_asked(upload.table, settings, dataset)}
     on_map = {key: places for key, places in _in_link().items() if key == "map"}
@@ -541,7 +543,7 @@ def _likely_class(dataset: datasets.Dataset) -> int | None:
     if dataset.task != "classification":
         return None
     labels = list(dataset.label_names)
-    return labels[-1] if len(labels) <= 2 else labels[your_data_results.most_balanced(dataset)]
+    return labels[-1] if len(labels) <= 2 else labels[most_balanced(dataset)]
 
 
 def _key(what: str, upload: Upload, *of) -> str:
@@ -661,7 +663,7 @@ def show_preparation(chosen: Chosen) -> None:
     )
     if len(dataset.label_names) > 2:
         st.markdown(f"The {len(dataset.label_names)} classes:")
-        layout.table(your_data_results.class_counts(dataset))
+        layout.table(class_counts(dataset))
 
 
 def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:
@@ -705,3 +707,32 @@ def keep_in_link(upload: Upload, chosen: Chosen, axes: tuple[int, int] | None) -
 def forget_in_link() -> None:
     """Drop the choices on a table that is gone from the URL; those of a link wait for the visitor's first."""
     table_choices.keep(st.session_state[_WAITING])
+
+
+def first_rows(table: Table) -> pd.DataFrame:
+    """Return the first rows of a table, as text."""
+    return pd.DataFrame(
+        [[_shown(column, i) for column in table.columns] for i in range(min(table.n_rows, SHOWN_ROWS))],
+        columns=[escaping.cell(name) for name in table.names],
+    )
+
+
+def _shown(column: Column, row: int) -> str:
+    text = column.shown(row)
+    return escaping.cell(text) if column.kind == "text" else text
+
+
+def class_counts(dataset: Dataset) -> pd.DataFrame:
+    """Count the rows of each class."""
+    return pd.DataFrame(
+        {
+            "class": [escaping.cell(printable(name)) for name in dataset.label_names.values()],
+            "rows": [int((dataset.y == label).sum()) for label in dataset.label_names],
+        }
+    )
+
+
+def most_balanced(dataset: Dataset) -> int:
+    """Return the position of the class that is nearest to half of the rows."""
+    counts = np.array([(dataset.y == label).sum() for label in dataset.label_names])
+    return int(np.argmin(np.abs(counts - dataset.n_samples / 2)))
