@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages.bounds.results import BoundSettings, Guarantee, all_bounds
 from pages.kernel import figures as kernels
+from pages.kernel.compute import KernelSettings, kernel_line
 from pages.kernel.learn.results import frequency_plane
-from pages.kernel.results import KernelSettings, kernel_line
 from pages.landmarks.results import LandmarkSettings, landmark_problem, landmark_view, live_landmarks
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.catalogue import BY_NAME

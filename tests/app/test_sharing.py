@@ -23,7 +23,7 @@ from pages.shared.catalogue import BY_NAME, PAGES
 from pages.shared.controls import own_points
 from pages.shared.controls.widgets import Control, Number, Options, Scale, Several, Switch
 from pages.shared.server import runs
-from pages.shared.sharing.program import program
+from pages.shared.sharing.program import _text as text_of, program
 from rff_engine.plots.style import METHOD_NAMES
 from tests import perturbation, programs
 
@@ -369,7 +369,7 @@ def test_at_defaults_link_and_recipe_have_every_control_and_the_recipe_is_unchan
     keys = link(launch(page)).keys()
     hidden = {"nu", "similarities"} | ({"dataset"} if page == "paper" else set())  # do not apply
     assert keys == FAR[page].keys() - hidden | ({"dataset", "preset", "methods"} if page == "real_data" else set())
-    shipped = (ROOT / BY_NAME[page].script).with_name("recipe.py").read_text(encoding="utf-8")
+    shipped = text_of(page)
     assert {NAMED_OTHERWISE.get(key, key) for key in keys} - OF_THE_VIEW <= set(block(shipped))
     # The fixture changed the repeats of the first run only: the control's default is that of the recipe.
     assert offered["code"]() == shipped
@@ -399,7 +399,7 @@ def test_a_control_reads_its_own_link():
 
 def block(text: str) -> dict:
     """The settings of a program by name, and whether each is on a line of its own in one block."""
-    lines = text.splitlines()
+    lines = [line.strip() for line in text.splitlines()]
     start = lines.index("# The experiment") + 1
     end = lines.index("", start)
     settings = {}
@@ -411,7 +411,7 @@ def block(text: str) -> dict:
 
 @pytest.mark.parametrize("page", ["start", "your_data", *FAR])
 def test_a_program_differs_from_its_recipe_only_in_settings(page):
-    recipe = (ROOT / BY_NAME[page].script).with_name("recipe.py").read_text(encoding="utf-8")
+    recipe = text_of(page)
     ours = {name: (1.5, f"an odd # '{name}'\"", ("é",)) for name in block(recipe)}
     made = program(page, ours | {"of no block": 1})
     assert block(made) == ours

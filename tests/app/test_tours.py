@@ -32,6 +32,7 @@ from pages.adaptive.approximate.results import (
 from pages.adaptive.results import adaptive_settings, descent, grid_weights, importance
 from pages.bounds.certificates.results import METHODS as CERTIFIED, CertificateSettings, certified_vote, peeking
 from pages.bounds.results import BoundSettings, Guarantee, all_bounds, landmark_union, promises
+from pages.kernel.compute import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
 from pages.kernel.learn.results import (
     CURVE_COUNTS,
     PriorWeights,
@@ -42,7 +43,6 @@ from pages.kernel.learn.results import (
     feature_errors_at,
     frequency_plane,
 )
-from pages.kernel.results import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
 from pages.landmarks.results import (
     PLACES,
     LandmarkSettings,

@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 import datasets
 import rff_engine as rff
 from pages.adaptive.approximate import results as approximation
-from pages.kernel.results import kernel_functions, kernel_line, kernel_settings
+from pages.kernel.compute import kernel_functions, kernel_line, kernel_settings
 from pages.landmarks.results import PLACES, LandmarkSettings, landmarks_of_methods, one_landmark
 from pages.shared.controls.moved import decode
 from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent

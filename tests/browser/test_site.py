@@ -22,7 +22,7 @@ from pages.adaptive.approximate import recipe as approximation_recipe, results a
 from pages.adaptive.results import AdaptiveSettings, descent
 from pages.bounds import recipe as bound_recipe
 from pages.bounds.results import BoundSettings, Guarantee, all_bounds, landmark_union, promises
-from pages.kernel import recipe as prior_recipe
+from pages.kernel import compute as kernel
 from pages.kernel.learn import recipe as kernel_recipe
 from pages.kernel.learn.results import (
     CandidateSettings,
@@ -33,7 +33,6 @@ from pages.kernel.learn.results import (
     candidates,
     posterior_path,
 )
-from pages.kernel.results import kernel_functions, kernel_line, kernel_settings, lifted_circles
 from pages.landmarks import recipe as landmark_recipe, results
 from pages.landmarks.results import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
 from pages.shared.catalogue import PAGES
@@ -498,10 +497,7 @@ def test_numbers_of_a_learned_kernel_are_those_of_the_apps_table(open_file):
 
 def test_numbers_of_a_kernel_are_those_of_the_apps_table_at_any_width(open_file):
     page = open_file("kernel", "kernel=Matérn&nu=50&width=2.19&D=700")
-    settings = kernel_settings("Matérn", 2.19, 50.0, 0)
-    line, functions = kernel_line(settings, 700), kernel_functions(settings, 700)
-    none = {"cos_sin": np.zeros(1)}
-    expected = prior_recipe.numbers(line, functions, np.zeros((1, 2)), [2], none, none, lifted_circles(0))
+    expected = kernel.numbers(kernel.kernel_settings("Matérn", 2.19, 50.0, 0), 700)
     compare_tables(
         saved_numbers(page), expected, ["kernel", "density", "frequencies on the line", "functions"], absolute=2e-6
     )

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+from pages.kernel.compute import FREQUENCY_COUNTS
 from pages.kernel.learn import recipe
 from pages.kernel.learn.results import (
     CURVE_COUNTS,
@@ -23,7 +24,6 @@ from pages.kernel.learn.results import (
     live_kernel,
     posterior_path,
 )
-from pages.kernel.results import FREQUENCY_COUNTS
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls import own_points, scales
 from pages.shared.controls.own_points import POINTS

@@ -7,12 +7,14 @@ from sklearn.svm import LinearSVC
 
 import datasets
 import rff_engine as rff
+from pages.kernel import compute
 from rff_engine.kernels import KERNELS as NAMED
 from rff_engine.studies.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
 from rff_engine.studies.toy.plane import cell_centres
 from tests import naive
 
 KERNELS = [named.of_width(0.7, nu=1.5) for named in NAMED.values()]
+SETTINGS = [compute.KernelSettings(named.title, 0.7, 1.5, 0) for named in NAMED.values()]
 
 
 def sample(n=60, seed=0, name="moons"):
@@ -41,13 +43,6 @@ def test_frequencies_and_offsets_come_from_their_distributions():
     assert offsets.mean() == pytest.approx(np.pi, abs=0.12)
     again = toy_kernels.draw_frequencies_and_offsets(rff.GaussianKernel(0.5), 4000, 2, 0)
     np.testing.assert_array_equal(omega, again[0])
-
-
-def test_uniform_points_fill_the_square():
-    points = toy_kernels.uniform_points(2.0, 2000, 0)
-    assert points.shape == (2000, 2) and np.abs(points).max() <= 2
-    for quadrant in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-        assert np.mean((np.sign(points) == quadrant).all(axis=1)) == pytest.approx(0.25, abs=0.04)
 
 
 def test_a_turned_kernel_is_the_anisotropic_one_in_turned_coordinates():
@@ -209,37 +204,29 @@ def test_kernel_line_equals_the_formulas(kernel, D):
         np.testing.assert_allclose(wave, np.cos(w * line.delta))
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
-def test_functions_of_the_prior_are_weighted_cosines_and_sines(kernel):
-    omega, _ = toy_kernels.draw_frequencies_and_offsets(kernel, 3, 1, 0)
-    weights = np.random.default_rng(1).standard_normal((2, 2, 5))
-    functions = toy_kernels.prior_functions(omega, weights, 2.0)
-    x = np.linspace(-2, 2, 301)
-    for f, (a, b) in zip(functions, weights, strict=True):
-        waves = [a[j] * np.cos(w * x) + b[j] * np.sin(w * x) for j, w in enumerate(omega[:, 0])]
-        np.testing.assert_allclose(f, np.sum(waves, axis=0) / np.sqrt(3), atol=1e-12)
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings.name)
+def test_functions_of_the_prior_are_weighted_cosines_and_sines(settings):
+    omega = compute.kernel_draw(settings, 1)[0][:3, 0]
+    functions = compute.kernel_functions(settings, 3)
+    x = np.linspace(-4, 4, 301)
+    for f, (a, b) in zip(functions, compute.function_weights(0), strict=True):
+        waves = [a[j] * np.cos(w * x) + b[j] * np.sin(w * x) for j, w in enumerate(omega)]
+        np.testing.assert_allclose(f, np.sum(waves, axis=0) / np.sqrt(3), atol=1e-11)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
-def test_tables_of_a_kernel_are_its_values_and_densities(kernel):
-    omega, offsets = toy_kernels.draw_frequencies_and_offsets(kernel, 4, 1, 0)
-    prior = toy_kernels.unit_prior(kernel, omega, offsets, np.zeros((1, 2, 2)), (8.0, 4.0), 5)
-    np.testing.assert_allclose(prior.density, [kernel.spectral_density([[w]])[0] for w in (0, 2, 4, 6, 8)])
-    np.testing.assert_allclose(prior.kernel, [kernel([[x]], [[0.0]])[0, 0] for x in (0, 1, 2, 3, 4)])
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
-def test_kernel_plane_equals_the_formulas(kernel):
-    omega = kernel.sample_frequencies(5, 2, 0)
-    plane = toy_kernels.kernel_plane(kernel, omega, frequency_extent=2.0, extent=1.5, cells=7)
-    wide, near = cell_centres(2.0, 7), cell_centres(1.5, 7)
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings.name)
+def test_kernel_plane_equals_the_formulas(settings):
+    kernel = settings.kernel()
+    omega = compute.kernel_draw(settings, 2)[0][:5]
+    plane = compute.kernel_plane(settings, 5, cells=7)
+    wide, near = cell_centres(10.0, 7), cell_centres(4.0, 7)
     for i in range(7):
         for j in range(7):
             delta = np.array([near[j], near[i]])
             assert plane.density[i, j] == pytest.approx(kernel.spectral_density([[wide[j], wide[i]]])[0])
             assert plane.exact[i, j] == pytest.approx(kernel(delta[None], np.zeros((1, 2)))[0, 0], abs=1e-12)
             assert plane.approximate[i, j] == pytest.approx(np.mean(np.cos(omega @ delta)), abs=1e-10)
-    assert plane.outside == sum(max(abs(w)) > 2 for w in omega)
+    assert plane.outside == sum(max(abs(w)) > 10 for w in omega)
 
 
 def test_a_weighted_map_is_the_weighted_sum_of_cosines():
@@ -254,11 +241,11 @@ def test_a_weighted_map_is_the_weighted_sum_of_cosines():
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 def test_the_measured_error_is_the_expected_one(kernel):
-    points = toy_kernels.uniform_points(1.0, 8, 0)
+    points = np.random.default_rng(0).uniform(-1, 1, (8, 2))
     D_values = (1, 4, 30)
-    expected = toy_kernels.expected_error(kernel, points, [2 * D for D in D_values])
+    expected = compute.expected_error(kernel, points, D_values)
     # Squared errors of batches of draws against the variance: with t-tests that reject one time in 10^4.
-    batches = [toy_kernels.approximation_error(kernel, points, D_values, 40, seed) for seed in range(25)]
+    batches = [compute.approximation_error(kernel, points, D_values, 40, seed) for seed in range(25)]
     for name in ("cos_sin", "random_phase"):
         squares = np.array([batch[name] ** 2 for batch in batches])
         for i in range(len(D_values)):
@@ -267,8 +254,8 @@ def test_the_measured_error_is_the_expected_one(kernel):
 
 
 def test_the_error_of_one_draw_is_that_of_the_features():
-    kernel, points = rff.GaussianKernel(0.7), toy_kernels.uniform_points(1.0, 6, 0)
-    measured = toy_kernels.approximation_error(kernel, points, [3], 1, random_state=5)
+    kernel, points = rff.GaussianKernel(0.7), np.random.default_rng(0).uniform(-1, 1, (6, 2))
+    measured = compute.approximation_error(kernel, points, (3,), 1, 5)
     rng = np.random.default_rng(5)
     omega, offsets = kernel.sample_frequencies(6, 2, rng), rng.uniform(0, 2 * np.pi, 6)
     delta = points[:, None] - points[None]
