@@ -9,7 +9,7 @@ import streamlit as st
 from pages.bounds.results import BoundSettings, Guarantee, all_bounds
 from pages.kernel import figures as kernels
 from pages.kernel.compute import KernelSettings, kernel_line
-from pages.kernel.learn.results import frequency_plane
+from pages.kernel.learn.compute import CandidateSettings, frequency_plane
 from pages.landmarks.results import LandmarkSettings, landmark_problem, landmark_view, live_landmarks
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.catalogue import BY_NAME
@@ -99,7 +99,7 @@ def landmark_figure() -> None:
 
 
 def spectrum() -> tuple[toy_learning.FrequencyPlane, np.ndarray]:
-    plane = frequency_plane(BOARD, WIDTH, scales.WIDTHS / WIDTH)
+    plane = frequency_plane(CandidateSettings(BOARD, WIDTH, 1), scales.WIDTHS / WIDTH)
     return plane, toy_learning.plane_posterior(plane, 10.0)
 
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import rff_engine as rff
 from datasets.points import encode_points
-from pages.kernel.learn import results as learning
+from pages.kernel.learn import compute as learning, view as learning_view
 from pages.kernel.learn.page import RADIUS
 from pages.landmarks import results as landmarks
 from pages.shared.controls.own_points import OWN
@@ -101,7 +101,7 @@ def test_an_ellipse_changes_nothing_that_the_live_view_gets_but_the_settings():
 
 def test_candidates_of_the_draws_are_the_engines():
     settings = learning.CandidateSettings(ToyData("xor", 50, 0.2, 4), 0.631, 100)
-    draws = learning.drawn_kernel(settings)["draws"]
+    draws = learning_view.drawn_kernel(settings)["draws"]
     np.testing.assert_array_equal(points(draws["train"], 0.2, "<f8"), settings.data.sample().X)
     omega = np.frombuffer(b64decode(draws["frequencies"])).reshape(-1, 2)
     np.testing.assert_allclose(omega / 0.631, learning.candidates(settings).omega, rtol=1e-15)
@@ -148,5 +148,5 @@ def test_draws_take_no_more_bytes_than_what_is_made_of_them(n):
     assert len(json.dumps(landmarks.drawn_landmarks(data))) < len(json.dumps(made))
     for N in (50, 5000):
         candidates = learning.CandidateSettings(data, 0.251, N)
-        packed = learning.live_kernel(candidates, RADIUS.values, 2.0)
-        assert len(json.dumps(learning.drawn_kernel(candidates))) < len(json.dumps(packed))
+        packed = learning_view.live_kernel(candidates, RADIUS.values, 2.0)
+        assert len(json.dumps(learning_view.drawn_kernel(candidates))) < len(json.dumps(packed))

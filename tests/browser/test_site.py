@@ -23,20 +23,10 @@ from pages.adaptive.results import AdaptiveSettings, descent
 from pages.bounds import recipe as bound_recipe
 from pages.bounds.results import BoundSettings, Guarantee, all_bounds, landmark_union, promises
 from pages.kernel import compute as kernel
-from pages.kernel.learn import recipe as kernel_recipe
-from pages.kernel.learn.results import (
-    CandidateSettings,
-    OptimizedKernel,
-    PriorWeights,
-    PseudoPosterior,
-    candidate_weights,
-    candidates,
-    posterior_path,
-)
+from pages.kernel.learn import compute as learning
 from pages.landmarks import recipe as landmark_recipe, results
 from pages.landmarks.results import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
 from pages.shared.catalogue import PAGES
-from pages.shared.controls import scales
 from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.shared.lessons.content import LESSONS
 from pages.shared.live.packing import LIVE_CELLS
@@ -197,10 +187,10 @@ def numbers_of(page, *names: str) -> dict[str, np.ndarray]:
 
 def test_a_turned_prior_is_in_the_link_and_its_candidates_are_the_engines(open_file):
     page = open_file("learn_kernel", "along=2&across=0.501&angle=45")
-    settings = CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.251, 2000, (2.0, 0.501, 45))
+    settings = learning.CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.251, 2000, (2.0, 0.501, 45))
     shown = numbers_of(page, "data.omega", "data.loss")
-    np.testing.assert_allclose(shown["data.omega"], candidates(settings).omega.ravel(), rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(shown["data.loss"], candidates(settings).loss, rtol=1e-6)
+    np.testing.assert_allclose(shown["data.omega"], learning.candidates(settings).omega.ravel(), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(shown["data.loss"], learning.candidates(settings).loss, rtol=1e-6)
     page.get_by_role("slider", name="Angle").press("ArrowLeft")
     page.wait_for_function("() => location.hash.includes('angle=44')")
     assert page.complaints == []
@@ -486,12 +476,8 @@ def test_numbers_of_landmarks_are_those_of_the_apps_table(open_file):
 
 def test_numbers_of_a_learned_kernel_are_those_of_the_apps_table(open_file):
     page = open_file("learn_kernel", "sigma=0.316&N=200&rho=0.1")
-    settings = CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.316, 200)
-    weightings = {"rff": PriorWeights(), "pbrff": PseudoPosterior(10.0), "okrff": OptimizedKernel(0.1, 2.0)}
-    weights = {name: candidate_weights(settings, weighting) for name, weighting in weightings.items()}
-    none = {name: np.zeros((1, 2)) for name in weights}
-    path = posterior_path(settings), (scales.BETAS[:1], np.zeros((1, 2)))
-    expected = kernel_recipe.numbers(candidates(settings), weights, 2.0, [1], none, *path)
+    settings = learning.CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.316, 200)
+    expected = learning.numbers(settings, 10.0, 0.1, 2.0, 10, 1.0)
     compare_tables(saved_numbers(page), expected, ["candidates", "distributions", "KL along beta"])
 
 

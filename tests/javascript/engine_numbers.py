@@ -17,6 +17,7 @@ import rff_engine as rff
 from datasets.toy import draw_toy
 from deploy.site import packing, plots
 from pages.kernel import compute, view
+from pages.kernel.learn.compute import TurnedGaussianKernel
 from pages.shared.controls import scales
 from pages.shared.controls.toy import SIGMA_LIVE
 from pages.shared.figures import narrow
@@ -165,7 +166,7 @@ def kernel_problems() -> list[dict]:
         train, _ = drawn("checkerboard", N, 5)
         X, y = train["positions"] + noise * train["normals"], train["y"]
         extent = float(np.ceil(4.2 * np.abs(X).max()) / 4)
-        kernel = toy_learning.TurnedGaussianKernel(sigma, *ellipse)
+        kernel = TurnedGaussianKernel(sigma, *ellipse)
         candidates = toy_learning.draw_candidates(X, y, kernel, 60, 5)
         plane = toy_learning.frequency_plane(X, y, kernel, scales.WIDTHS / sigma, 7)
         cases.append(

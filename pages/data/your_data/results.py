@@ -19,7 +19,6 @@ from datasets import Dataset, Table, random_split
 from datasets.tables.preparation import halves, one_of_each_group, plane
 from datasets.tables.table import Column, printable
 from pages.data.your_data import recipe
-from pages.kernel.learn.results import OptimizedKernel, PseudoPosterior
 from pages.landmarks.results import MAP_CELLS
 from pages.shared import escaping
 from pages.shared.controls import scales
@@ -161,7 +160,7 @@ def kernel_plane(where: Coordinates, values) -> KernelPlane:
 def live_kernel(where: Coordinates, made: KernelPlane, values, rho_shares: tuple[float, ...]) -> dict:
     """Planes, candidates, and weights of OKRFF for every radius, packed for the live view."""
     candidates = made.candidates
-    optimized = np.stack([OptimizedKernel(share, ORDER)(candidates.loss, candidates.n) for share in rho_shares])
+    optimized = np.stack([rff.optimized_kernel_weights(candidates.loss, share, ORDER) for share in rho_shares])
     prior = toy_kernels.kernel_map(rff.GaussianKernel(values.sigma), made.delta_extent, packing.KERNEL_CELLS)
     extents = made.frequency_extent, made.delta_extent, where.extent
     return packing.pack_kernel(made.plane, candidates, optimized, where.train, prior, ORDER, *extents)
@@ -171,8 +170,8 @@ def kernel_maps(made: KernelPlane, values) -> dict[str, np.ndarray]:
     """The prior kernel and the learned ones, over the plane of differences."""
     candidates, extent = made.candidates, made.delta_extent
     weights = {
-        "pbrff": PseudoPosterior(values.beta)(candidates.loss, candidates.n),
-        "okrff": OptimizedKernel(values.rho, ORDER)(candidates.loss, candidates.n),
+        "pbrff": rff.pseudo_posterior(candidates.loss, values.beta, candidates.n),
+        "okrff": rff.optimized_kernel_weights(candidates.loss, values.rho, ORDER),
     }
     return {"rff": toy_kernels.kernel_map(rff.GaussianKernel(values.sigma), extent)} | {
         method: toy_kernels.weighted_kernel_map(candidates.omega, Q, extent) for method, Q in weights.items()

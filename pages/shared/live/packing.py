@@ -193,19 +193,6 @@ def pack_kernel(
     )
 
 
-def pack_kernel_draws(
-    train: Draw | SimpleNamespace, frequencies: np.ndarray, extent: float | None = None
-) -> dict[str, Any]:
-    """Data from which the view of a learned kernel makes those of `pack_kernel` for any width and noise.
-
-    `frequencies` (N, 2) are the candidates of the Gaussian kernel of width 1, in double precision as the engine has
-    them; the divergence of OKRFF is that of order 2. `extent` is half the side of the square of data; without it, the
-    points that are shown tell it.
-    """
-    draws = {"train": pack_draw(train, "<f8"), "frequencies": as_base64(frequencies, "<f8")}
-    return with_version({"draws": draws, "extent": extent})
-
-
 def pack_bounds(
     curves: BoundCurves, log_counts: Sequence[float], maps: Mapping[str, np.ndarray], n: int
 ) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Streamlit keeps both, within a limit of bytes, and computes a result once that s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial, wraps
 from types import ModuleType
@@ -14,6 +14,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.shared.server import workers
 from pages.shared.server.limits import LIMITS
 
 Function = TypeVar("Function", bound=Callable)
@@ -45,15 +46,18 @@ def shared_cache(function: Function) -> Function:
     return known
 
 
-def cache_results(module: ModuleType, *names: str) -> None:
+def cache_results(module: ModuleType, *names: str, in_workers: Sequence[str] = ()) -> None:
     """Let functions of a page's `compute` or `view`, which know nothing of Streamlit, keep what they return.
 
-    They call each other by their names in the module, so each uses what the others keep.
+    They call each other by their names in the module, so each uses what the others keep. Those `in_workers` take long
+    and are computed in another process.
     """
-    for name in names:
+    for name in (*names, *in_workers):
         function = getattr(module, name)
-        if not hasattr(function, "__wrapped__"):
-            setattr(module, name, shared_cache(function))
+        if hasattr(function, "__wrapped__"):  # by an earlier run of the page
+            continue
+        computed = wraps(function)(partial(workers.compute, function)) if name in in_workers else function
+        setattr(module, name, shared_cache(computed))
 
 
 def _drawn_by_hand(value) -> bool:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from importlib import import_module
 
 from cachetools import cached
 from loky import ProcessPoolExecutor
@@ -24,16 +25,22 @@ _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", 
 
 
 def compute(function: Callable, *arguments, **keywords):
-    """What an importable function returns, computed in a worker if there are any."""
+    """Return what an importable function returns, computed in a worker if there are any."""
     if LIMITS.workers:
         release_slot()
+        named = function.__module__, function.__qualname__
         try:
-            return _workers().submit(function, *arguments, **keywords).result()
+            return _workers().submit(_call, *named, *arguments, **keywords).result()
         except (BrokenProcessPool, OSError) as error:  # killed, or the system allows no further process
             _workers.cache_clear()
             _log.warning("The app computes what a worker process could not finish: %s", error)
     with threadpool_limits(1, user_api="blas"):
         return function(*arguments, **keywords)
+
+
+def _call(module: str, name: str, *arguments, **keywords):
+    """Call a function of our own by its name: in a worker it is the one that keeps nothing."""
+    return getattr(import_module(module), name)(*arguments, **keywords)
 
 
 @cached({}, condition=threading.Condition())

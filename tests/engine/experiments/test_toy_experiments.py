@@ -8,6 +8,8 @@ from sklearn.svm import LinearSVC
 import datasets
 import rff_engine as rff
 from pages.kernel import compute
+from pages.kernel.learn import compute as learning
+from rff_datasets import ToyData
 from rff_engine.kernels import KERNELS as NAMED
 from rff_engine.studies.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
 from rff_engine.studies.toy.plane import cell_centres
@@ -52,15 +54,13 @@ def test_a_turned_kernel_is_the_anisotropic_one_in_turned_coordinates():
     for angle in (0.0, 37.0, 180.0):
         c, s = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
         turn = np.array([[c, s], [-s, c]])  # its rows: along the axis, and across it
-        kernel = toy_learning.TurnedGaussianKernel(0.5, 2.0, 0.5, angle)
+        kernel = learning.TurnedGaussianKernel(0.5, 2.0, 0.5, angle)
         np.testing.assert_allclose(kernel(X), straight(X @ turn.T), atol=1e-12)
         np.testing.assert_allclose(kernel.spectral_density(omega), straight.spectral_density(omega @ turn.T))
         drawn = kernel.sample_frequencies(20000, 2, 0) @ turn.T
         np.testing.assert_allclose(drawn.T @ drawn / 20000, np.diag([16, 1]), atol=0.5)
-    circle = toy_learning.TurnedGaussianKernel(0.5).sample_frequencies(10, 2, 0)
+    circle = learning.TurnedGaussianKernel(0.5).sample_frequencies(10, 2, 0)
     np.testing.assert_array_equal(circle, rff.GaussianKernel(0.5).sample_frequencies(10, 2, 0))
-    with pytest.raises(ValueError, match="along is 0; a finite number above 0 is needed"):
-        toy_learning.TurnedGaussianKernel(0.5, 0)
 
 
 # --- landmarks ----------------------------------------------------------------------------------------------------
@@ -331,12 +331,12 @@ def test_candidates_have_their_losses():
 
 
 def test_weight_summary_of_uniform_and_concentrated_weights():
-    uniform = toy_learning.weight_summary(np.full(8, 1 / 8), 3.0)
+    uniform = learning.weight_summary(np.full(8, 1 / 8), 3.0)
     assert (uniform.kl, uniform.divergence, uniform.effective) == pytest.approx((0, 0, 8))
-    point = toy_learning.weight_summary(np.eye(8)[2], 3.0)
+    point = learning.weight_summary(np.eye(8)[2], 3.0)
     assert (point.kl, point.divergence, point.effective) == pytest.approx((np.log(8), 8**2 - 1, 1))
     Q = np.array([0.5, 0.25, 0.25, 0.0])
-    some = toy_learning.weight_summary(Q, 2.0)
+    some = learning.weight_summary(Q, 2.0)
     assert some.kl == pytest.approx(0.5 * np.log(2) + 0.5 * np.log(1))
     assert some.divergence == pytest.approx(4 * 0.375 - 1)
     assert some.effective == pytest.approx(1 / 0.375)
@@ -353,77 +353,58 @@ def by_hand_error(X, y, X_test, y_test, omega, C):
     return 1 - svc.score(features(X_test), y_test)
 
 
-@pytest.fixture
-def problem():
-    X, y = sample(80)
-    X_test, y_test = sample(250, seed=9)
-    drawn = toy_learning.draw_candidates(X, y, rff.GaussianKernel(0.4), 40, 0)
-    return X, y, X_test, y_test, drawn
+CANDIDATES = learning.CandidateSettings(ToyData("moons", 80, 0.1, 0), 0.4, 40)
 
 
-def test_error_curve_equals_svms_on_growing_prefixes(problem):
-    X, y, X_test, y_test, drawn = problem
-    Q = rff.pseudo_posterior(drawn.loss, 3.0, len(X))  # concentrated: frequencies repeat
-    errors = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (1, 3, 12), 2.0, 3, random_state=3)
-    assert errors.shape == (3, 3)
-    rng = np.random.default_rng(3)
-    seeds = [int(rng.integers(2**31)) for _ in range(3)]
+def test_error_curve_equals_svms_on_growing_prefixes():
+    train, fresh, omega = (
+        CANDIDATES.data.sample(),
+        CANDIDATES.data.fresh_sample(),
+        learning.candidates(CANDIDATES).omega,
+    )
+    Q = learning.candidate_weights(CANDIDATES, ("pbrff", 3.0))  # concentrated: frequencies repeat
+    errors = learning.errors_of_weights(CANDIDATES, Q, 2.0, (1, 3, 12))
+    assert errors.shape == (3, 10)
+    rng = np.random.default_rng((0, 1))
+    seeds = [int(rng.integers(2**31)) for _ in range(10)]
     for draw, seed in enumerate(seeds):
         chosen = np.random.default_rng(seed).choice(40, size=12, p=Q)
         for i, D in enumerate((1, 3, 12)):
-            by_hand = by_hand_error(X, y, X_test, y_test, drawn.omega[chosen[:D]], 2.0)
+            by_hand = by_hand_error(train.X, train.y, fresh.X, fresh.y, omega[chosen[:D]], 2.0)
             assert errors[i, draw] == pytest.approx(by_hand, abs=0.005)
 
 
-def test_error_does_not_depend_on_other_points_of_the_curve(problem):
-    X, y, X_test, y_test, drawn = problem
-    Q = np.full(40, 1 / 40)
-    curve = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (1, 5, 20), 1.0, 3, 7)
-    alone = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (5,), 1.0, 3, 7)
-    backwards = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (20, 5, 1), 1.0, 3, 7)
+def test_error_does_not_depend_on_other_points_of_the_curve():
+    curve, alone, backwards = (
+        learning.feature_errors(CANDIDATES, ("rff",), 1.0, counts) for counts in ((1, 5, 20), (5,), (20, 5, 1))
+    )
     np.testing.assert_array_equal(alone[0], curve[1])
     np.testing.assert_array_equal(backwards[::-1], curve)
 
 
-def test_several_weightings_at_once_have_the_errors_of_each(problem):
-    X, y, X_test, y_test, drawn = problem
-    Q = np.stack([rff.pseudo_posterior(drawn.loss, beta, len(X)) for beta in (0.0, 1.0, 30.0)])
-    together = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (4, 15), 1.0, 3, 7)
-    assert together.shape == (3, 2, 3)
-    for one, weights in zip(together, Q, strict=True):
-        alone = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, weights, (4, 15), 1.0, 3, 7)
-        np.testing.assert_allclose(one, alone, atol=1 / 250 + 1e-12)  # rounding may move a point on the boundary
-    assert np.ptp(together.mean(axis=(1, 2))) > 0.01
+def test_several_weightings_at_once_have_the_errors_of_each():
+    together = learning.feature_error_path(CANDIDATES, 1.0, 15)
+    assert together.shape == (13, 10)
+    for one, beta in zip(together, learning.ERROR_BETAS, strict=True):
+        alone = learning.feature_errors(CANDIDATES, ("pbrff", beta), 1.0, (15,))[0]
+        np.testing.assert_allclose(one, alone, atol=1 / 2000 + 1e-12)  # rounding may move a point on the boundary
+    assert np.ptp(together.mean(axis=1)) > 0.01
 
 
-def test_the_divergence_along_betas_is_that_of_each_posterior(problem):
-    X, *_, drawn = problem
-    path = toy_learning.posterior_path(drawn, (0.0, 2.0, 1e6))
-    for value, beta in zip(path.kl, (0.0, 2.0, 1e6), strict=True):
-        weights = np.exp(-beta * np.sqrt(len(X)) * (drawn.loss - drawn.loss.min()))
+def test_the_divergence_along_betas_is_that_of_each_posterior():
+    drawn, path = learning.candidates(CANDIDATES), learning.posterior_path(CANDIDATES)
+    for value, beta in zip(path.kl, path.betas, strict=True):
+        weights = np.exp(-beta * np.sqrt(80) * (drawn.loss - drawn.loss.min()))
         weights /= weights.sum()
         seen = weights[weights > 0]
         assert value == pytest.approx(np.log(len(weights)) + (seen * np.log(seen)).sum(), abs=1e-9)
-    loss = [rff.pseudo_posterior(drawn.loss, beta, len(X)) @ drawn.loss for beta in path.betas]
-    expected = rff.bounds.second_order_kl_inverse(loss, path.kl, len(X), 0.05)
+    loss = [rff.pseudo_posterior(drawn.loss, beta, 80) @ drawn.loss for beta in path.betas]
+    expected = rff.bounds.second_order_kl_inverse(loss, path.kl, 80, 0.05)
     np.testing.assert_allclose(path.bound, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("change", [{"D_values": (0,)}, {"n_draws": 0}, {"C": -1.0}])
-def test_curve_rejects_invalid_arguments(problem, change):
-    X, y, X_test, y_test, drawn = problem
-    arguments = {"D_values": (1,), "C": 1.0, "n_draws": 2} | change
-    with pytest.raises(ValueError):
-        toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, np.full(40, 1 / 40), **arguments)
 
 
 def test_interval_of_a_mean_has_its_coverage():
     values = np.random.default_rng(0).standard_normal((4000, 10)) + 5
-    mean, margin = toy_learning.mean_and_margin(values)
+    mean, margin = learning.mean_and_margin(values)
     np.testing.assert_allclose(mean, values.mean(axis=1))
     assert np.mean(np.abs(mean - 5) <= margin) == pytest.approx(0.95, abs=0.015)
-
-
-def test_an_interval_needs_two_measurements():
-    with pytest.raises(ValueError, match="measurements"):
-        toy_learning.mean_and_margin(np.ones((3, 1)))
