@@ -82,7 +82,7 @@ def test_a_rerun_and_another_session_recompute_nothing(monkeypatch):
         ),
     )
     app = opened("landmarks")
-    assert {"toy_sample", "landmark_problem", "live_landmarks"} <= set(made)
+    assert {"landmark_problem", "packed_draws"} <= set(made)
     known = len(made)
     assert not app.run().exception and not opened("landmarks").exception
     assert len(made) == known

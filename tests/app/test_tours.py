@@ -35,7 +35,7 @@ from pages.bounds.results import BoundSettings, Guarantee, all_bounds, landmark_
 from pages.kernel.compute import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
 from pages.kernel.learn import compute as learning
 from pages.kernel.learn.page import candidate_settings
-from pages.landmarks.results import (
+from pages.landmarks.compute import (
     PLACES,
     LandmarkSettings,
     landmark_problem,

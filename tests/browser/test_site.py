@@ -24,8 +24,9 @@ from pages.bounds import recipe as bound_recipe
 from pages.bounds.results import BoundSettings, Guarantee, all_bounds, landmark_union, promises
 from pages.kernel import compute as kernel
 from pages.kernel.learn import compute as learning
-from pages.landmarks import recipe as landmark_recipe, results
-from pages.landmarks.results import TOO_MANY, LandmarkSettings, landmark_path, landmark_problem
+from pages.landmarks import compute as landmarks
+from pages.landmarks.compute import LandmarkSettings, landmark_problem
+from pages.landmarks.page import TOO_MANY
 from pages.shared.catalogue import PAGES
 from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.shared.lessons.content import LESSONS
@@ -459,10 +460,7 @@ def test_numbers_of_landmarks_are_those_of_the_apps_table(open_file):
     page = open_file("landmarks", "data=circles&beta=10&sigma=0.316&noise=0.2&D=30&how=clicked&picks=3-17-40")
     data = ToyData("circles", 300, 0.2, 0)
     settings = LandmarkSettings(data, 0.316, 30, 5, (3, 17, 40))
-    view = results.landmark_view(settings, 10.0, 1.0)
-    place = (0.0, 0.0)
-    one = results.one_landmark(settings, 10.0, (place,))
-    expected = landmark_recipe.numbers(landmark_problem(settings), view, landmark_path(settings, 1.0), place, one)
+    expected = landmarks.numbers(settings, 10.0, 1.0, (0.0, 0.0))
     expected = expected[expected["table"] != "one landmark"]  # the edition has no place for it
     found = saved_numbers(page)
     assert list(found.columns) == list(expected.columns)

@@ -19,7 +19,7 @@ from pages.adaptive.results import AdaptiveSettings, descent
 from pages.bounds.results import BoundSettings, Guarantee, all_bounds
 from pages.kernel.compute import kernel_draw, kernel_plane, kernel_settings
 from pages.kernel.learn.compute import CandidateSettings, candidates
-from pages.landmarks.results import LandmarkSettings, landmark_path, landmark_problem
+from pages.landmarks.compute import LandmarkSettings, landmark_path, landmark_problem
 from pages.shared.catalogue import BY_NAME, PAGES, Page, settings_of
 from pages.shared.controls.toy import BETA, SIGMA_LIVE
 from pages.shared.controls.toy_data import ToyData

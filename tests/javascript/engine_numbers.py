@@ -18,6 +18,7 @@ from datasets.toy import draw_toy
 from deploy.site import packing, plots
 from pages.kernel import compute, view
 from pages.kernel.learn.compute import TurnedGaussianKernel
+from pages.landmarks.compute import worth_of_places
 from pages.shared.controls import scales
 from pages.shared.controls.toy import SIGMA_LIVE
 from pages.shared.figures import narrow
@@ -218,7 +219,7 @@ def promises() -> list[dict]:
 def one_landmark(X, y, test_X, test_y, omega) -> dict:
     """A single landmark at places, at all betas; X itself is among the places."""
     places = np.concatenate([X[:3], [[0.0, 0.0], [EXTENT, -EXTENT]]])
-    found = [toy_landmarks.one_landmark(X, y, test_X, test_y, places, omega, beta) for beta in BETAS]
+    found = [worth_of_places(X, y, test_X, test_y, places, omega, beta) for beta in BETAS]
     fields = {name: [getattr(one, name) for one in found] for name in ("labels", "kl", "train_error", "test_error")}
     return {"places": places, "betas": BETAS, **fields}
 

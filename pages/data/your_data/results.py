@@ -19,7 +19,6 @@ from datasets import Dataset, Table, random_split
 from datasets.tables.preparation import halves, one_of_each_group, plane
 from datasets.tables.table import Column, printable
 from pages.data.your_data import recipe
-from pages.landmarks.results import MAP_CELLS
 from pages.shared import escaping
 from pages.shared.controls import scales
 from pages.shared.live import packing
@@ -122,7 +121,7 @@ def landmark_problem(where: Coordinates, values, n_frequencies: int, selection: 
 
 def landmark_view(where: Coordinates, problem, values) -> toy_landmarks.LandmarkView:
     test = where.test
-    return toy_landmarks.landmark_view(problem, test.X, test.y, values.beta, values.C, where.extent, MAP_CELLS)
+    return toy_landmarks.landmark_view(problem, test.X, test.y, values.beta, values.C, where.extent)
 
 
 def landmark_path(where: Coordinates, problem, values) -> toy_landmarks.LandmarkPath:

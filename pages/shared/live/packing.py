@@ -106,60 +106,10 @@ def pack_landmarks(
     )
 
 
-def pack_one_landmark(
-    sample: Sample | SimpleNamespace,
-    fresh: Sample | SimpleNamespace,
-    omega: np.ndarray,
-    marks: Mapping[str, np.ndarray],
-    extent: float,
-    test_error: str = "test error",
-) -> dict[str, Any]:
-    """Data of the view of one landmark at any place: its frequencies (D, 2), and landmarks by their method."""
-    return with_version(
-        {
-            "points": as_base64(sample.X, "<f8"),
-            "labels": as_base64(sample.y, "i1"),
-            "test_points": as_base64(fresh.X, "<f8"),
-            "test_labels": as_base64(fresh.y, "i1"),
-            "omega": as_base64(omega, "<f8"),
-            "marks": {method: places.round(3).tolist() for method, places in marks.items()},
-            "extent": extent,
-            "test_error": test_error,
-        }
-    )
-
-
 def pack_draw(draw: Draw | SimpleNamespace, dtype: str) -> dict[str, str]:
     """A sample whose noise the browser sets, with coordinates of a little-endian type such as "<f8"."""
     normals = {} if draw.normals is None else {"normals": as_base64(draw.normals, dtype)}
     return {"positions": as_base64(draw.positions, dtype)} | normals | {"labels": as_base64(draw.y, "i1")}
-
-
-def pack_landmark_draws(
-    train: Draw | SimpleNamespace,
-    fresh: Draw | SimpleNamespace,
-    frequencies: np.ndarray,
-    extent: float | None = None,
-    test_error: str = "test error",
-) -> dict[str, Any]:
-    """Data from which the view of landmarks makes those of `pack_landmarks` for any width, noise and landmarks.
-
-    `frequencies` (L, D, 2) are those of the Gaussian kernel of width 1, of as many landmarks as there may be: the first
-    landmark has the first, and so on. In double precision, as the engine has them: a large beta multiplies errors of
-    the losses. `extent` is half the side of the maps; without it, the points that are shown tell it.
-    """
-    return with_version(
-        {
-            "draws": {
-                "train": pack_draw(train, "<f8"),
-                "test": pack_draw(fresh, "<f4"),
-                "frequencies": as_base64(frequencies, "<f8"),
-                "count": frequencies.shape[1],
-            },
-            "extent": extent,
-            "test_error": test_error,
-        }
-    )
 
 
 def pack_kernel(

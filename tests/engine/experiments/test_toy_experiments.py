@@ -9,6 +9,7 @@ import datasets
 import rff_engine as rff
 from pages.kernel import compute
 from pages.kernel.learn import compute as learning
+from pages.landmarks.compute import worth_of_places
 from rff_datasets import ToyData
 from rff_engine.kernels import KERNELS as NAMED
 from rff_engine.studies.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
@@ -72,7 +73,7 @@ def test_one_landmark_decides_by_the_threshold_that_is_best_on_the_training_poin
     test_X, test_y = sample(40, 1)
     places = np.array([X[4], [0.3, -1.2], [5.0, 5.0]])
     omega = rff.GaussianKernel(0.5).sample_frequencies(6, 2, 0)
-    found = toy_landmarks.one_landmark(X, y, test_X, test_y, places, omega, beta)
+    found = worth_of_places(X, y, test_X, test_y, places, omega, beta)
     for k, place in enumerate(places):
         label = y[np.argmin(np.linalg.norm(X - place, axis=1))]
         agreement = [np.mean(y * label * np.cos((place - X) @ w)) for w in omega]
