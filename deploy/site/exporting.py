@@ -17,7 +17,7 @@ from pathlib import Path
 from deploy.site import plots, samples, words
 from deploy.site.packing import as_json, packed_file
 from deploy.site.reading import TEXTS, Control, Part, Reader, Scene
-from pages.landmarks.results import MAX_LANDMARKS, TOO_MANY
+from pages.landmarks.page import MAX_LANDMARKS, TOO_MANY
 from pages.shared.catalogue import Grid, Page
 from pages.shared.controls.moved import MOVED
 from pages.shared.controls.widgets import as_text

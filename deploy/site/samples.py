@@ -17,13 +17,8 @@ import rff_engine as rff
 from datasets.toy import draw_toy
 from datasets.toy_data import FRESH_SEED, TEST_POINTS, ToyData
 from deploy.site.packing import packed_file
-from pages.landmarks.results import (
-    MAX_FREQUENCIES,
-    MAX_LANDMARKS,
-    LandmarkSettings,
-    landmark_draws,
-    landmark_problem,
-)
+from pages.landmarks.compute import MAX_FREQUENCIES, MAX_LANDMARKS, LandmarkSettings, landmark_problem
+from pages.landmarks.view import landmark_draws
 from pages.shared.controls.widgets import as_text
 from pages.shared.live.packing import as_base64, pack_draw
 

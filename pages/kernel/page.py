@@ -2,38 +2,27 @@
 
 import streamlit as st
 
-from pages.kernel import figures, lift_figures, recipe
-from pages.kernel.results import (
-    APPROXIMATION_DRAWS,
-    APPROXIMATION_POINTS,
-    CIRCLE_FRESH,
-    DELTA_RANGE,
-    FREQUENCY_COUNTS,
-    FREQUENCY_RANGE,
-    WIDTHS,
-    KernelSettings,
-    kernel_draw,
-    kernel_errors,
-    kernel_functions,
-    kernel_line,
-    kernel_plane,
-    kernel_settings,
-    lifted_circles,
-    live_prior,
-)
+from pages.kernel import compute, figures, view
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls.moved import MOVED, Moved
 from pages.shared.controls.toy import KERNEL, NU, SEED
 from pages.shared.controls.widgets import Scale, mount
+from pages.shared.server.cache import cache_results
+
+cache_results(compute, "kernel_draw", "kernel_line", "kernel_functions", "kernel_plane", "kernel_errors")
+cache_results(compute, "lifted_circles")
+cache_results(view, "live_prior")
 
 WIDTH = Scale(
     "width",
     "Width",
     "σ of the Gaussian, the length scale of the Matérn kernel, 1/γ of the others.",
-    WIDTHS,
+    view.WIDTHS,
     0.501,
 )
-FREQUENCIES = Scale("D", "Frequencies D", "A larger D adds frequencies to those already drawn.", FREQUENCY_COUNTS, 50)
+FREQUENCIES = Scale(
+    "D", "Frequencies D", "A larger D adds frequencies to those already drawn.", compute.FREQUENCY_COUNTS, 50
+)
 CONTROLS = ("Kernel", KERNEL, WIDTH, NU, "Random features", FREQUENCIES, SEED)
 
 PREFERS = "**What does a prior prefer? Drag a frequency to the right: all five functions take up its faster wave.**"
@@ -44,9 +33,9 @@ LINES = (
 )
 
 
-def show_line(values, settings: KernelSettings, moved: Moved | None) -> None:
+def show_line(values, settings: compute.KernelSettings, moved: Moved | None) -> None:
     """The spectral density, the kernel on the line, and functions of the prior; in a lesson nothing may be moved."""
-    packed = live_prior(settings.name, settings.nu, settings.seed)
+    packed = view.live_prior(settings.name, settings.nu, settings.seed)
     code = None if moved is None else st.query_params.get(MOVED.key, "")
     live.mount("prior", packed | {"moved": code}, values, (WIDTH, FREQUENCIES), MOVED.take)
     layout.caption_below(
@@ -68,12 +57,14 @@ def show_line(values, settings: KernelSettings, moved: Moved | None) -> None:
     )
 
 
-def show_plane(values, plane, omega) -> None:
-    """The same in the plane."""
+def show_plane(values, settings: compute.KernelSettings) -> None:
+    """Show the same in the plane."""
+    plane = compute.kernel_plane(settings, values.D)
+    omega = compute.kernel_draw(settings, 2)[0][: values.D]
     left, right = st.columns(2)
     with left:
         layout.figure(
-            figures.frequencies_and_kernel(plane, omega, FREQUENCY_RANGE, DELTA_RANGE),
+            figures.frequencies_and_kernel(plane, omega, compute.FREQUENCY_RANGE, compute.DELTA_RANGE),
             "**In the plane each dot is a [[frequency]] drawn from the density: a wave of its own direction.**",
             "The longer a frequency, the faster its wave; the kernel is the average of all of them. "
             f"{plane.outside} of {values.D} lie beyond the axes.",
@@ -82,7 +73,7 @@ def show_plane(values, plane, omega) -> None:
         )
     with right:
         layout.figure(
-            figures.approximation_and_difference(plane, DELTA_RANGE),
+            figures.approximation_and_difference(plane, compute.DELTA_RANGE),
             "**Raise D: the mean of the waves, stripes at first, converges to the kernel.**",
             "The colours of the difference have a finer scale, which does not change with D.",
             key="approximation",
@@ -90,16 +81,19 @@ def show_plane(values, plane, omega) -> None:
         )
 
 
-def show_errors(values, n_features: list[int], measured: dict, expected: dict) -> None:
-    """The error of both feature maps against the number of features."""
-    at = FREQUENCY_COUNTS.index(values.D)
+def show_errors(values, settings: compute.KernelSettings) -> None:
+    """Show the error of both feature maps against the number of features."""
+    measured, expected = compute.kernel_errors(settings)
+    n_features = [2 * D for D in compute.FREQUENCY_COUNTS]
+    at = compute.FREQUENCY_COUNTS.index(values.D)
     layout.figure(
         figures.approximation_error(n_features, measured, expected, at),
         f"**Four times as many features halve the error of both maps.** At D = {values.D} it is "
         f"{measured['cos_sin'][at]:.3f} for cos/sin and {measured['random_phase'][at]:.3f} for random phases.",
-        f"Markers: root mean square error over all pairs of {APPROXIMATION_POINTS} points in the plane and "
-        f"{APPROXIMATION_DRAWS} draws; the large ones are at the current D. Dashed: what the variance formulas of "
-        "Sutherland and Schneider (2015) predict. For the Gaussian kernel cos/sin is the better map at every distance.",
+        f"Markers: root mean square error over all pairs of {compute.APPROXIMATION_POINTS} points in the plane and "
+        f"{compute.APPROXIMATION_DRAWS} draws; the large ones are at the current D. Dashed: what the variance formulas "
+        "of Sutherland and Schneider (2015) predict. For the Gaussian kernel cos/sin is the better map at every "
+        "distance.",
         key="errors",
         alt="Approximation error against the number of features for both feature maps, on logarithmic axes",
     )
@@ -123,7 +117,7 @@ def show_lift(lift) -> None:
     left, right = st.columns(2)
     with left:
         layout.figure(
-            lift_figures.lifted_points(lift),
+            figures.lifted_points(lift),
             "**No line separates two nested circles; lifted by three cosines, a plane separates nearly all.**",
             "Turn it by hand; it first shows the plane almost from its edge. A linear method on features is nonlinear "
             "in x.",
@@ -132,7 +126,7 @@ def show_lift(lift) -> None:
         )
     with right:
         layout.figure(
-            lift_figures.losses_against_margin(lift),
+            figures.losses_against_margin(lift),
             "**The 0-1 loss counts errors and is hard to minimise; the others are convex and lie above it.**",
             "Losses of a decision value f(x) against the margin, positive where its sign is right. Ticks: the margins "
             "of the circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis "
@@ -146,8 +140,8 @@ def show_lift(lift) -> None:
         r"\mathfrak R_{\mathrm{emp}}(f) = \frac1n\sum_{i=1}^n L\big(f(x_i), y_i\big), \qquad "
         r"\mathfrak R(f) = \mathbb{E}_{(x,y)}\,L\big(f(x), y\big)",
         "The empirical risk is the mean loss over the sample, the risk its expectation, here estimated on "
-        f"{CIRCLE_FRESH} fresh points. For one fixed $f$ the first tends to the second as $n$ grows; for an $f$ "
-        "chosen on the sample it is usually too small, which is why bounds are needed. The excess risk is "
+        f"{compute.CIRCLE_FRESH} fresh points. For one fixed $f$ the first tends to the second as $n$ grows; for an "
+        "$f$ chosen on the sample it is usually too small, which is why bounds are needed. The excess risk is "
         r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$. The map: "
         r"$\varphi(x) = \sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
         r"\cos(0.98x_1-0.98x_2+6.05)\big)$.",
@@ -157,7 +151,7 @@ def show_lift(lift) -> None:
 def risk_table(lift) -> str:
     """Empirical risks and risks of both classifiers, as a table in Markdown."""
     rows = []
-    for loss, name in lift_figures.LOSS_NAMES.items():
+    for loss, name in figures.LOSS_NAMES.items():
         risks = [f"{risk:.3f}" for key in ("flat", "lifted") for risk in lift.risks[key][loss]]
         rows.append(f"| {' | '.join([name, *risks])} |")
     head = "| loss | a line: empirical risk | a line: risk | the plane: empirical risk | the plane: risk |"
@@ -175,26 +169,16 @@ def main() -> None:
     )
     tour.show()
     with layout.show_errors():
-        settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
-        omega = kernel_draw(settings, 2)[0][: values.D]
-    n_features = [2 * D for D in FREQUENCY_COUNTS]
-
+        settings = compute.kernel_settings(values.kernel, values.width, values.nu, values.seed)
     show_line(values, settings, None if tour.runs else moved)
-    deferred.show("plane", lambda: show_plane(values, kernel_plane(settings, values.D), omega))
-    deferred.show("errors", lambda: show_errors(values, n_features, *kernel_errors(settings)))
-    deferred.show("lift", lambda: show_lift(lifted_circles(values.seed)))
+    deferred.show("plane", lambda: show_plane(values, settings))
+    deferred.show("errors", lambda: show_errors(values, settings))
+    deferred.show("lift", lambda: show_lift(compute.lifted_circles(values.seed)))
     sharing.offer(
         "kernel",
         CONTROLS,
         values,
-        lambda: recipe.numbers(
-            kernel_line(settings, values.D, moved),
-            kernel_functions(settings, values.D, moved),
-            omega,
-            n_features,
-            *kernel_errors(settings),
-            lifted_circles(values.seed),
-        ),
+        lambda: compute.numbers(settings, values.D, moved),
         {"moved": moved},
         {MOVED.key: st.query_params[MOVED.key]} if moved else {},
     )

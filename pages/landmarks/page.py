@@ -5,22 +5,8 @@ import re
 import streamlit as st
 
 from datasets.points import MAX_POINTS
-from pages.landmarks import recipe
-from pages.landmarks.results import (
-    MAX_FREQUENCIES,
-    MAX_LANDMARKS,
-    PLACES,
-    TOO_MANY,
-    LandmarkSettings,
-    drawn_landmarks,
-    landmark_path,
-    landmark_problem,
-    landmark_view,
-    landmarks_of_methods,
-    live_one_landmark,
-    one_landmark,
-    shown_landmarks,
-)
+from pages.landmarks import compute, view
+from pages.landmarks.compute import MAX_LANDMARKS, PLACES
 from pages.shared import deferred, escaping, layout, lessons, live, sharing
 from pages.shared.controls import own_points, presets
 from pages.shared.controls.own_points import POINTS
@@ -34,13 +20,19 @@ from pages.shared.controls.toy import (
     SIGMA_LIVE,
     toy_data,
 )
-from pages.shared.controls.toy_data import map_extent, toy_sample
 from pages.shared.controls.widgets import Number, Options, mount
 from pages.shared.figures import paths
 from pages.shared.live import own_points as canvas
+from pages.shared.server.cache import cache_results
 from rff_engine.plots import landmarks as figures
 
-FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, MAX_FREQUENCIES, 20, 1)
+cache_results(compute, "landmark_problem", "landmark_view", "landmark_path", "landmarks_of_methods", "one_landmark")
+cache_results(view, "packed_draws", "live_one_landmark")
+
+#: What the page says of a click beyond the most landmarks.
+TOO_MANY = f"There are {MAX_LANDMARKS} landmarks already, the most allowed: click a star to remove it first."
+
+FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, compute.MAX_FREQUENCIES, 20, 1)
 
 CONTROLS = (
     "Learning",
@@ -124,7 +116,7 @@ def clicked_points(n: int) -> tuple[int, ...]:
     return rows
 
 
-def chosen_settings(values) -> LandmarkSettings:
+def chosen_settings(values) -> compute.LandmarkSettings:
     """The settings of the controls and the clicks."""
     picks = clicked_points(toy_data(values).n) if values.how == "clicked" else ()
     if values.how == "clicked" and not picks:
@@ -132,14 +124,14 @@ def chosen_settings(values) -> LandmarkSettings:
     return settings_of(values, picks)
 
 
-def settings_of(values, picks: tuple[int, ...]) -> LandmarkSettings:
+def settings_of(values, picks: tuple[int, ...]) -> compute.LandmarkSettings:
     """The settings of controls, with these rows as landmarks where they are clicked."""
     data = toy_data(values)
     method = {"random": "random", "k-means": "kmeans", "clicked": picks or "random"}[values.how]
     count = min(values.landmarks, data.n)
     if data.points and method == "random":
-        method = own_points.random_rows(toy_sample(data).y, count, values.seed)
-    return LandmarkSettings(data, values.sigma, values.D, count, method)
+        method = own_points.random_rows(data.sample().y, count, values.seed)
+    return compute.LandmarkSettings(data, values.sigma, values.D, count, method)
 
 
 def follow_points(before: str, after: str) -> None:
@@ -159,10 +151,10 @@ def pick(rows: object) -> None:
     st.session_state["how"] = "clicked"
 
 
-def show_live(values, settings: LandmarkSettings) -> None:
+def show_live(values, settings: compute.LandmarkSettings) -> None:
     """The live view; its own sliders replace those of the sidebar."""
     # Frequencies are drawn in sequence: a smaller D uses the first of them, another width divides them.
-    packed = drawn_landmarks(settings.data) | shown_landmarks(settings) | {"C": values.C}
+    packed = view.drawn_landmarks(settings.data) | view.shown_landmarks(settings) | {"C": values.C}
     sliders = (BETA, FREQUENCIES, SIGMA_LIVE)
     if settings.data.points or settings.selection == "kmeans":
         packed |= {"noise": values.noise}  # k-means, and copies of the reader's points, are computed for a noise
@@ -176,9 +168,9 @@ def show_live(values, settings: LandmarkSettings) -> None:
     )
 
 
-def show_path(values, settings: LandmarkSettings) -> None:
+def show_path(values, settings: compute.LandmarkSettings) -> None:
     """Errors and KL divergence for every β, with a line at the current one."""
-    path = landmark_path(settings, values.C)
+    path = compute.landmark_path(settings, values.C)
     layout.figure(
         paths.landmark_errors_and_kl(values.beta, path, settings.data.test_error),
         layout.lowest_error(path.betas, path.test_error, path.betas, path.bound),
@@ -190,10 +182,10 @@ def show_path(values, settings: LandmarkSettings) -> None:
     )
 
 
-def chosen_place(settings: LandmarkSettings) -> tuple[float, float]:
+def chosen_place(settings: compute.LandmarkSettings) -> tuple[float, float]:
     """Where the single landmark is: at the place in the URL, else at the first landmark."""
     raw = st.query_params.get(STAR)
-    extent = map_extent(settings.data)
+    extent = settings.data.extent
     if raw is not None:
         match [float(part) for part in raw.split(",") if re.fullmatch(r"-?\d{1,3}(\.\d{1,6})?", part)]:
             case [x, y] if max(abs(x), abs(y)) <= extent:
@@ -204,7 +196,7 @@ def chosen_place(settings: LandmarkSettings) -> tuple[float, float]:
             icon=":material/link_off:",
         )
         del st.query_params[STAR]
-    x, y = landmark_problem(settings).landmarks[0]
+    x, y = compute.landmark_problem(settings).landmarks[0]
     return round(float(x), 2), round(float(y), 2)
 
 
@@ -215,24 +207,24 @@ def place_star(place: object) -> None:
             st.query_params[STAR] = f"{x:.2f},{y:.2f}"
 
 
-def show_one_landmark(values, settings: LandmarkSettings, place: tuple[float, float]) -> None:
+def show_one_landmark(values, settings: compute.LandmarkSettings, place: tuple[float, float]) -> None:
     """The error of one landmark by its place."""
     st.header("Where is a landmark worth most?")
     if not live.asks:
-        errors = one_landmark(settings, values.beta, PLACES).test_error.reshape(PLACES, PLACES)
+        errors = compute.one_landmark(settings, values.beta, PLACES).test_error.reshape(PLACES, PLACES)
         layout.figure(
-            figures.errors_by_place(errors, map_extent(settings.data), landmarks_of_methods(settings), place),
+            figures.errors_by_place(errors, settings.data.extent, compute.landmarks_of_methods(settings), place),
             SEEN_AT_PLACES,
             DETAILS_OF_PLACES.replace("{test_error}", settings.data.test_error),
             key="worth",
             alt="Error of a single landmark at every place of the plane, with random, k-means and boosted landmarks",
         )
     else:
-        live.mount("worth", live_one_landmark(settings) | {"star": place}, values, (BETA,), place_star)
+        live.mount("worth", view.live_one_landmark(settings) | {"star": place}, values, (BETA,), place_star)
         layout.caption_below(SEEN_AT_PLACES, DETAILS_OF_PLACES.replace("{test_error}", settings.data.test_error))
 
 
-def link_parameters(values, settings: LandmarkSettings) -> dict[str, str]:
+def link_parameters(values, settings: compute.LandmarkSettings) -> dict[str, str]:
     """What a link needs besides the controls: the clicked landmarks, and the reader's points."""
     picks = settings.selection if values.how == "clicked" and isinstance(settings.selection, tuple) else ()
     link = {PICKS: "-".join(map(str, picks)), POINTS.key: values.points}
@@ -263,14 +255,8 @@ def main() -> None:
         "landmarks",
         CONTROLS,
         values,
-        lambda: recipe.numbers(
-            landmark_problem(settings),
-            landmark_view(settings, values.beta, values.C),
-            landmark_path(settings, values.C),
-            place,
-            one_landmark(settings, values.beta, (place,)),
-        ),
-        {"selection": settings.selection, "place": place, "n": settings.data.n, **own_points.of_program(values.points)},
+        lambda: compute.numbers(settings, values.beta, values.C, place),
+        {"selection": settings.selection, "place": place, "n": settings.data.n},
         link_parameters(values, settings),
     )
 

@@ -1,35 +1,25 @@
 """Start here: a picture that moves, then five figures, each with links to pages with the same settings."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import streamlit as st
 
-from pages.bounds.compute import BoundSettings, Guarantee, all_bounds
-from pages.kernel import figures as kernels
-from pages.kernel.learn.results import frequency_plane
-from pages.kernel.results import KernelSettings, kernel_line
-from pages.landmarks.results import LandmarkSettings, landmark_problem, landmark_view, live_landmarks
+from datasets.toy_data import TEST_POINTS
+from pages.kernel.figures import spectrum_and_kernel
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.catalogue import BY_NAME
-from pages.shared.controls import presentation, scales, screen
+from pages.shared.controls import presentation, screen
 from pages.shared.controls.toy import BETA
-from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent
 from pages.shared.controls.widgets import mount
 from pages.shared.figures import sweeps
+from pages.shared.server.cache import cache_results
 from pages.shared.server.runs import BREAST_SWEEP, Run, run_queue
-from pages.start import recipe
+from pages.start import compute, view
 from rff_engine.plots import bounds, landmarks, learning
 from rff_engine.studies.reports import tables as report
-from rff_engine.studies.toy import learning as toy_learning
 
-MOONS = ToyData("moons", 300, 0.1, 0)
-LANDMARKS = LandmarkSettings(MOONS, 0.501, 20, 5, "random")
-OPENING = replace(LANDMARKS, n_landmarks=3)
-BOUNDS = BoundSettings(MOONS, 0.501, 200), Guarantee(0.05, 5.0, "corrected", False)
-KERNEL = KernelSettings("Gaussian", 1.0, 1.5, 0), 20
-BOARD, WIDTH = ToyData("checkerboard", 300, 0.1, 0), 0.251
+cache_results(compute, "kernel_line", "landmark_problem", "landmark_view", "spectrum", "bounds")
+cache_results(view, "opening")
 
 
 def introduce(number: int, heading: str, text: str) -> None:
@@ -49,35 +39,35 @@ def show_opening() -> None:
     """The first picture, which moves, and two links; a move of its slider runs only this part of the page again."""
     beta = st.session_state.get(BETA.key, BETA.default)
     with layout.show_errors():
-        live.mount("opening", live_landmarks(OPENING, 1.0), SimpleNamespace(beta=beta), (BETA,))
+        live.mount("opening", view.opening(3), SimpleNamespace(beta=beta), (BETA,))
     layout.caption_below(
         "**β changes the learned [[row|column]] alone: points of the star's own class become similar and those of the "
         "other class dissimilar, until a single cosine is left.** The prior is the kernel itself, the same bump around "
-        f"every star. A learned map is an average of {OPENING.n_frequencies} random cosines; where labels are ignored, "
+        f"every star. A learned map is an average of {compute.FREQUENCIES} random cosines; where labels are ignored, "
         "all weigh the same. Green: similar to the star; purple: dissimilar; red and blue: the classes. Errors are "
         f"measured on {TEST_POINTS} fresh points."
     )
     with st.container(horizontal=True, key="first_steps"):
-        link("landmarks", "**Try it** with all controls", **landmark_query(OPENING, beta))
+        link("landmarks", "**Try it** with all controls", **landmark_query(3, beta))
         first = next(iter(lessons.content.lessons_of("landmarks").values()))
         link(first.page, "**Take a quiz:** predict, then look", icon="school", **lessons.address(first))
         lessons.offer_to_join()
 
 
-def landmark_query(settings: LandmarkSettings, beta: float) -> dict:
-    """The settings of a figure as the page on landmarks names them."""
+def landmark_query(count: int, beta: float) -> dict:
+    """Return the settings of a figure as the page on landmarks names them."""
     return {
-        "data": settings.data.name,
+        "data": compute.MOONS.name,
         "beta": f"{beta:g}",
-        "D": settings.n_frequencies,
-        "sigma": settings.sigma,
-        "landmarks": settings.n_landmarks,
+        "D": compute.FREQUENCIES,
+        "sigma": compute.MOONS_SIGMA,
+        "landmarks": count,
     }
 
 
 def kernel_figure() -> None:
     layout.figure(
-        kernels.spectrum_and_kernel(kernel_line(*KERNEL), height=360),
+        spectrum_and_kernel(compute.kernel_line(BREAST_SWEEP.seed), height=360),
         "**[[Right|Below]]: the average of 20 cosines is close to the kernel.** [[Left|Above]]: the [[prior]] density "
         "of their [[frequencies]], and the 20 draws.",
         key="kernel",
@@ -86,27 +76,22 @@ def kernel_figure() -> None:
 
 
 def landmark_figure() -> None:
-    problem = landmark_problem(LANDMARKS)
-    view = landmark_view(LANDMARKS, 1.0, 1.0)
+    problem = compute.landmark_problem(compute.MOONS, 5)
+    seen = compute.landmark_view(compute.MOONS, 5)
     layout.figure(
-        landmarks.prior_and_learned_maps(problem, view, map_extent(MOONS), upright=screen.narrow()),
-        f"**A linear SVM on five prior similarities errs on {layout.percent(view.prior.test_error)} of fresh points, "
-        f"on learned ones on {layout.percent(view.learned.test_error)}.** Compare the [[rows|columns]]: five "
+        landmarks.prior_and_learned_maps(problem, seen, compute.MOONS.extent, upright=screen.narrow()),
+        f"**A linear SVM on five prior similarities errs on {layout.percent(seen.prior.test_error)} of fresh points, "
+        f"on learned ones on {layout.percent(seen.learned.test_error)}.** Compare the [[rows|columns]]: five "
         "[[landmarks]] on two moons, green similar, purple dissimilar.",
         key="landmarks",
         alt="Similarity maps of five landmarks, by the Gaussian kernel and as learned",
     )
 
 
-def spectrum() -> tuple[toy_learning.FrequencyPlane, np.ndarray]:
-    plane = frequency_plane(BOARD, WIDTH, scales.WIDTHS / WIDTH)
-    return plane, toy_learning.plane_posterior(plane, 10.0)
-
-
 def spectrum_figure() -> None:
-    plane, posterior = spectrum()
+    plane, posterior = compute.spectrum(compute.BOARD)
     layout.figure(
-        learning.frequency_planes(scales.WIDTHS / WIDTH, plane.prior, plane.loss, posterior, height=340),
+        learning.frequency_planes(compute.FREQUENCY_EXTENT, plane.prior, plane.loss, posterior, height=340),
         "**The posterior is where the prior has weight and cosines agree with the labels.** From [[left to right|top "
         "to bottom]], over the plane of frequencies: the [[prior]] density, the agreement of each cosine with the "
         "labels of a checkerboard, and the [[posterior]] density.",
@@ -117,7 +102,7 @@ def spectrum_figure() -> None:
 
 def bound_figure() -> None:
     layout.figure(
-        bounds.bounds_along_beta(all_bounds(*BOUNDS), 1.0),
+        bounds.bounds_along_beta(compute.bounds(compute.MOONS), 1.0),
         "**Follow one curve from left to right: at a small [[β]] certainty is dear, at a large one learning is.** The "
         "lowest point is the best guarantee, if that β was fixed beforehand. The [[alignment loss]] says how well "
         "similarities agree with the labels; it is not the error of a classifier. All bounds have proved constants.",
@@ -155,13 +140,6 @@ def sweep_figure(run: Run) -> None:
     st.session_state["sweep was active"] = run.active
 
 
-def numbers(run: Run | None):
-    """The numbers of the figures as a table; of the fifth, the results so far."""
-    opening, five = (landmark_view(settings, 1.0, 1.0) for settings in (OPENING, LANDMARKS))
-    results = opening, kernel_line(*KERNEL), five, *spectrum(), all_bounds(*BOUNDS)
-    return recipe.numbers(*results, [] if run is None else list(run.rows))
-
-
 def show_kernel() -> None:
     introduce(
         1,
@@ -184,7 +162,7 @@ def show_landmarks() -> None:
         "landmark its own similarity, which follows the classes.",
     )
     deferred.show("landmarks", landmark_figure)
-    link("landmarks", "Move β, add landmarks, click your own", **landmark_query(LANDMARKS, 1.0))
+    link("landmarks", "Move β, add landmarks, click your own", **landmark_query(5, 1.0))
     st.divider()
 
 
@@ -258,7 +236,11 @@ def main() -> None:
         presentation.show_button()
 
     sharing.offer(
-        "start", (), values, lambda: numbers(run), {"seed": BREAST_SWEEP.seed, "repeats": BREAST_SWEEP.repeats}
+        "start",
+        (),
+        values,
+        lambda: compute.numbers(BREAST_SWEEP.seed, [] if run is None else list(run.rows)),
+        {"seed": BREAST_SWEEP.seed, "repeats": BREAST_SWEEP.repeats},
     )
 
 

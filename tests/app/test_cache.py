@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from datasets.points import encode_points
-from pages.kernel.learn import results as learning
+from pages.kernel.learn import compute as learning
 from pages.shared.controls.toy_data import ToyData, toy_sample
 from pages.shared.server import cache
 from pages.shared.server.cache import shared_cache
@@ -20,9 +20,13 @@ OWN = encode_points(np.array([[0.5, 1.0], [-1.0, 0.25]]), np.array([0, 1]))
 
 @dataclass(frozen=True)
 class Twin:
-    """Another description with the fields of a pseudo-posterior."""
+    """Another description with the fields of a sample."""
 
-    beta: float
+    name: str
+    n: int
+    noise: float
+    seed: int
+    points: str = ""
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +47,7 @@ def test_functions_arguments_and_kinds_of_descriptions_have_results_of_their_own
     sample = toy_sample(ToyData("moons", 20, 0.1, 0))
     sample.X[:] = 7  # a copy of the caller's own
     assert toy_sample(ToyData("moons", 20, 0.1, 0)).X.std() > 0
-    assert [kind((Twin(1.0),)), kind((learning.PseudoPosterior(1.0),))] == ["Twin", "PseudoPosterior"]
+    assert [kind((made("moons", 20, 0.1, 0),)) for made in (Twin, ToyData)] == ["Twin", "ToyData"]
 
 
 def test_results_of_points_drawn_by_hand_stay_in_their_session(monkeypatch):
@@ -78,7 +82,7 @@ def test_a_rerun_and_another_session_recompute_nothing(monkeypatch):
         ),
     )
     app = opened("landmarks")
-    assert {"toy_sample", "landmark_problem", "live_landmarks"} <= set(made)
+    assert {"landmark_problem", "packed_draws"} <= set(made)
     known = len(made)
     assert not app.run().exception and not opened("landmarks").exception
     assert len(made) == known

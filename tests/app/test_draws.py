@@ -11,12 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 import rff_engine as rff
 from datasets.points import encode_points
-from pages.kernel.learn import results as learning
+from pages.kernel.learn import compute as learning, view as learning_view
 from pages.kernel.learn.page import RADIUS
-from pages.landmarks import results as landmarks
+from pages.landmarks import compute as landmarks, view as landmark_views
 from pages.shared.controls.own_points import OWN
 from pages.shared.controls.toy import NOISE, SIGMA, SIGMA_LIVE
 from pages.shared.controls.toy_data import ToyData
+from pages.shared.live.packing import LIVE_CELLS, pack_landmarks
+from rff_engine.studies.toy.landmarks import prior_view
 
 from .sessions import opened
 
@@ -44,8 +46,8 @@ def test_width_and_noise_change_nothing_that_the_live_view_gets_but_the_settings
 @pytest.mark.slow
 def test_another_noise_and_other_landmarks_are_one_entry_of_the_cache(monkeypatch):
     packed = []
-    pack = landmarks.packing.pack_landmark_draws
-    monkeypatch.setattr(landmarks.packing, "pack_landmark_draws", lambda *a: packed.append(a) or pack(*a))
+    draw = landmark_views.landmark_draws
+    monkeypatch.setattr(landmark_views, "landmark_draws", lambda seed: packed.append(seed) or draw(seed))
     app = opened("landmarks", seed="77", n="40")  # which no other test has
     for settings in ({"noise": 0.2}, {"noise": 0.3, "how": "k-means"}, {"how": "random", "landmarks": 7}, {"C": 10.0}):
         for key, value in settings.items():
@@ -71,8 +73,8 @@ def test_points_landmarks_and_frequencies_of_the_draws_are_the_engines(how):
     data = ToyData("spirals", 120, noise, 5)
     selection = {"random": "random", "clicked": (3, 40, 17), "k-means": "kmeans"}[how]
     settings = landmarks.LandmarkSettings(data, sigma, 20, 4, selection)
-    problem, shown = landmarks.landmark_problem(settings), landmarks.shown_landmarks(settings)
-    draws = landmarks.drawn_landmarks(data)["draws"]
+    problem, shown = landmarks.landmark_problem(settings), landmark_views.shown_landmarks(settings)
+    draws = landmark_views.drawn_landmarks(data)["draws"]
     X = points(draws["train"], noise, "<f8")
     np.testing.assert_array_equal(X, problem.X)
     np.testing.assert_allclose(points(draws["test"], noise, "<f4"), data.fresh_sample().X, atol=1e-6)
@@ -101,7 +103,7 @@ def test_an_ellipse_changes_nothing_that_the_live_view_gets_but_the_settings():
 
 def test_candidates_of_the_draws_are_the_engines():
     settings = learning.CandidateSettings(ToyData("xor", 50, 0.2, 4), 0.631, 100)
-    draws = learning.drawn_kernel(settings)["draws"]
+    draws = learning_view.drawn_kernel(settings)["draws"]
     np.testing.assert_array_equal(points(draws["train"], 0.2, "<f8"), settings.data.sample().X)
     omega = np.frombuffer(b64decode(draws["frequencies"])).reshape(-1, 2)
     np.testing.assert_allclose(omega / 0.631, learning.candidates(settings).omega, rtol=1e-15)
@@ -144,9 +146,11 @@ def test_draws_take_no_more_bytes_than_what_is_made_of_them(n):
     """For the most landmarks: what comes for eight serves fewer of them too."""
     data = ToyData("moons", n, 0.1, 0)
     settings = landmarks.LandmarkSettings(data, 0.501, landmarks.MAX_FREQUENCIES, landmarks.MAX_LANDMARKS, "random")
-    made = landmarks.live_landmarks(settings, 1.0)
-    assert len(json.dumps(landmarks.drawn_landmarks(data))) < len(json.dumps(made))
+    problem, fresh = landmarks.landmark_problem(settings), data.fresh_sample()
+    maps, prior = prior_view(problem, fresh.X, fresh.y, 1.0, data.extent, LIVE_CELLS)
+    made = pack_landmarks(problem, maps, prior, fresh, data.extent, 1.0)
+    assert len(json.dumps(landmark_views.drawn_landmarks(data))) < len(json.dumps(made))
     for N in (50, 5000):
         candidates = learning.CandidateSettings(data, 0.251, N)
-        packed = learning.live_kernel(candidates, RADIUS.values, 2.0)
-        assert len(json.dumps(learning.drawn_kernel(candidates))) < len(json.dumps(packed))
+        packed = learning_view.live_kernel(candidates, RADIUS.values, 2.0)
+        assert len(json.dumps(learning_view.drawn_kernel(candidates))) < len(json.dumps(packed))

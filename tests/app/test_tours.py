@@ -33,18 +33,10 @@ from pages.adaptive.results import adaptive_settings, descent, grid_weights, imp
 from pages.bounds.certificates.compute import certified_vote, peeking
 from pages.bounds.certificates.page import METHODS as CERTIFIED, settings_of as certificate_settings
 from pages.bounds.compute import BoundSettings, Guarantee, all_bounds, landmark_union, promises
-from pages.kernel.learn.results import (
-    CURVE_COUNTS,
-    PriorWeights,
-    PseudoPosterior,
-    candidate_settings,
-    candidate_weights,
-    candidates,
-    feature_errors_at,
-    frequency_plane,
-)
-from pages.kernel.results import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
-from pages.landmarks.results import (
+from pages.kernel.compute import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
+from pages.kernel.learn import compute as learning
+from pages.kernel.learn.page import candidate_settings
+from pages.landmarks.compute import (
     PLACES,
     LandmarkSettings,
     landmark_problem,
@@ -60,8 +52,8 @@ from pages.shared.controls.toy_data import map_extent, toy_sample
 from pages.shared.controls.widgets import Control, Number, Options, Scale, Switch, as_text, without_headings
 from pages.shared.lesson import Lesson, Step
 from pages.shared.lessons import content
-from rff_engine.studies.toy import learning as toy_learning
 from rff_engine.studies.toy.coverage import promise_failures
+from rff_engine.studies.toy.learning import plane_posterior
 from rff_engine.studies.toy.plane import cell_centres, plane_points
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -392,21 +384,21 @@ class Learning:
     def __init__(self, values):
         self.values = values
         self.settings = candidate_settings(values)
-        self.posterior = PseudoPosterior(values.beta)
-        self.summary = toy_learning.weight_summary(candidate_weights(self.settings, self.posterior), values.mu)
+        self.posterior = "pbrff", values.beta
+        self.summary = learning.weight_summary(learning.candidate_weights(self.settings, self.posterior), values.mu)
         extent = 3.5 / values.sigma
-        self.plane = frequency_plane(self.settings.data, values.sigma, extent)
+        self.plane = learning.frequency_plane(self.settings, extent)
         self.points = plane_points(cell_centres(extent, len(self.plane.loss)))
 
     @property
     def learned_error(self) -> float:
         """Mean test error of D frequencies drawn from the posterior."""
-        return feature_errors_at(self.settings, self.posterior, self.values.C, self.values.D).mean()
+        return learning.error_curve(self.settings, self.posterior, self.values.C, self.values.D)[self.values.D][0]
 
     @property
     def prior_error(self) -> float:
         """Mean test error of D frequencies drawn from the prior."""
-        return feature_errors_at(self.settings, PriorWeights(), self.values.C, self.values.D).mean()
+        return learning.error_curve(self.settings, ("rff",), self.values.C, self.values.D)[self.values.D][0]
 
     def spots(self) -> np.ndarray:
         """Where the loss is smallest in each quadrant."""
@@ -437,10 +429,10 @@ def spectrum_2(before, after):
 
 def spectrum_3(before, after):
     early, late = Learning(before), Learning(after)
-    prior, posterior = early.plane.prior, toy_learning.plane_posterior(early.plane, before.beta)
+    prior, posterior = early.plane.prior, plane_posterior(early.plane, before.beta)
     assert np.corrcoef(prior.ravel(), posterior.ravel())[0, 1] > 0.98  # the same disc
     assert early.summary.kl < 0.005
-    mass = toy_learning.plane_posterior(late.plane, after.beta).ravel()
+    mass = plane_posterior(late.plane, after.beta).ravel()
     near = np.linalg.norm(late.points[:, None] - late.spots(), axis=2).min(axis=1) < 1.5
     assert mass[near].sum() > 0.9 * mass.sum()
     assert 4 < late.summary.kl < np.log(after.N) and 5 < late.summary.effective < 20 < after.N / 50
@@ -449,18 +441,18 @@ def spectrum_3(before, after):
 
 def spectrum_4(before, after):
     found, lost = Learning(before), Learning(after)
-    drawn = candidates(lost.settings).omega
+    drawn = learning.candidates(lost.settings).omega
     assert np.linalg.norm(drawn[:, None] - found.spots(), axis=2).min() > 1  # no spot's cosine was drawn
     assert found.learned_error < 0.85 * found.prior_error and found.prior_error < 0.35
-    many = feature_errors_at(lost.settings, lost.posterior, after.C, CURVE_COUNTS[-1]).mean()
+    many = learning.error_curve(lost.settings, lost.posterior, after.C, 50)[50][0]
     assert 0.4 < lost.learned_error < 0.5 and many > 0.35
     return found.learned_error, found.prior_error, lost.learned_error
 
 
 def spectrum_5(before, after):
     flat, turned = Learning(before), Learning(after)
-    assert candidates(flat.settings).loss.min() > 0.48 > 0.45 > candidates(turned.settings).loss.min()
-    Q, omega = candidate_weights(turned.settings, turned.posterior), candidates(turned.settings).omega
+    assert learning.candidates(flat.settings).loss.min() > 0.48 > 0.45 > learning.candidates(turned.settings).loss.min()
+    Q, omega = learning.candidate_weights(turned.settings, turned.posterior), learning.candidates(turned.settings).omega
     assert Q[omega.prod(axis=1) > 0].sum() > 0.9  # on the two spots along the ellipse
     assert turned.learned_error < 0.3 < 0.4 < flat.learned_error
     return flat.learned_error, turned.learned_error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.landmarks.results import LandmarkSettings, landmark_view
+from pages.landmarks.compute import LandmarkSettings, landmark_view
 from pages.shared.controls.toy_data import ToyData
 
 READY = "document.querySelector('.live')?.view?.ink !== undefined"

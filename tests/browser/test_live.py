@@ -17,8 +17,9 @@ from playwright.sync_api import expect
 import datasets
 import rff_engine as rff
 from pages.adaptive.approximate import results as approximation
-from pages.kernel.results import kernel_functions, kernel_line, kernel_settings
-from pages.landmarks.results import PLACES, LandmarkSettings, landmarks_of_methods, one_landmark
+from pages.kernel.compute import kernel_functions, kernel_line, kernel_settings
+from pages.kernel.learn.compute import TurnedGaussianKernel, weight_summary
+from pages.landmarks.compute import PLACES, LandmarkSettings, landmarks_of_methods, one_landmark
 from pages.shared.controls.moved import decode
 from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent
 from rff_engine.plots.style import palette
@@ -532,7 +533,7 @@ def test_learned_kernels_are_the_engines(open_page, learned):
             posterior / posterior.max(),
             atol=1 / 255,
         )
-        summary = toy_learning.weight_summary(Q, 2.0)
+        summary = weight_summary(Q, 2.0)
         assert shown["summary"]["pbrff"]["kl"] == pytest.approx(summary.kl, abs=1e-6)
         assert shown["summary"]["pbrff"]["effective"] == pytest.approx(summary.effective, rel=1e-6)
         assert shown["summary"]["okrff"]["divergence"] == pytest.approx(rff.power_divergence(optimized, 2.0), abs=1e-3)
@@ -569,7 +570,7 @@ def test_the_priors_ellipse_is_dragged_and_its_candidates_are_the_engines(open_p
     expect(page.locator(".live .turned")).to_be_visible()
     held = page.evaluate(SHOWN)
     sample = datasets.make_toy("checkerboard", 300, 0.1, 0)
-    prior = toy_learning.TurnedGaussianKernel(0.251, along, across, angle)
+    prior = TurnedGaussianKernel(0.251, along, across, angle)
     drawn = toy_learning.draw_candidates(sample.X, sample.y, prior, 2000, 0)
     weights = rff.pseudo_posterior(drawn.loss, 10.0, 300), rff.optimized_kernel_weights(drawn.loss, 0.01, 2.0)
     np.testing.assert_allclose(held["loss"], drawn.loss, rtol=1e-9)

@@ -21,11 +21,8 @@ from playwright.sync_api import expect
 from deploy.site import writing
 from pages.bounds import compute as bound_compute
 from pages.bounds.compute import BoundSettings
-from pages.kernel.learn.results import (
-    CandidateSettings,
-    candidates,
-)
-from pages.landmarks.results import TOO_MANY, LandmarkSettings, landmark_problem
+from pages.landmarks.compute import LandmarkSettings, landmark_problem
+from pages.landmarks.page import TOO_MANY
 from pages.shared.catalogue import PAGES
 from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
 from pages.shared.lessons.content import LESSONS

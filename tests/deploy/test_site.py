@@ -17,9 +17,9 @@ from plotly.offline import get_plotlyjs_version
 from deploy.site import __main__ as command, exporting, samples, words, writing
 from pages.adaptive.results import AdaptiveSettings, descent
 from pages.bounds.compute import BoundSettings, Guarantee, all_bounds
-from pages.kernel.learn.results import CandidateSettings, candidates
-from pages.kernel.results import kernel_draw, kernel_plane, kernel_settings
-from pages.landmarks.results import LandmarkSettings, landmark_path, landmark_problem
+from pages.kernel.compute import kernel_draw, kernel_plane, kernel_settings
+from pages.kernel.learn.compute import CandidateSettings, candidates
+from pages.landmarks.compute import LandmarkSettings, landmark_path, landmark_problem
 from pages.shared.catalogue import BY_NAME, PAGES, Page, settings_of
 from pages.shared.controls.toy import BETA, SIGMA_LIVE
 from pages.shared.controls.toy_data import ToyData

@@ -16,8 +16,9 @@ from scipy.special import gammaln, ndtr
 import rff_engine as rff
 from datasets.toy import draw_toy
 from deploy.site import packing, plots
-from pages.kernel import results
-from pages.kernel.results import WIDTHS as WIDTHS_ON_THE_LINE
+from pages.kernel import compute, view
+from pages.kernel.learn.compute import TurnedGaussianKernel
+from pages.landmarks.compute import worth_of_places
 from pages.shared.controls import scales
 from pages.shared.controls.toy import SIGMA_LIVE
 from pages.shared.figures import narrow
@@ -166,7 +167,7 @@ def kernel_problems() -> list[dict]:
         train, _ = drawn("checkerboard", N, 5)
         X, y = train["positions"] + noise * train["normals"], train["y"]
         extent = float(np.ceil(4.2 * np.abs(X).max()) / 4)
-        kernel = toy_learning.TurnedGaussianKernel(sigma, *ellipse)
+        kernel = TurnedGaussianKernel(sigma, *ellipse)
         candidates = toy_learning.draw_candidates(X, y, kernel, 60, 5)
         plane = toy_learning.frequency_plane(X, y, kernel, scales.WIDTHS / sigma, 7)
         cases.append(
@@ -185,10 +186,10 @@ def prior_lines() -> list[dict]:
     cases = []
     for name in KERNELS_BY_TITLE:
         for nu in (0.5, 1.0, 50.0) if "nu" in KERNELS_BY_TITLE[name].parameters else (0.0,):
-            packed = results.live_prior(name, nu, 3)
-            for width, D in ((WIDTHS_ON_THE_LINE[0], 1000), (0.501, 50), (WIDTHS_ON_THE_LINE[-1], 1)):
-                settings = results.kernel_settings(name, width, nu, 3)
-                line, functions = results.kernel_line(settings, D), results.kernel_functions(settings, D)
+            packed = view.live_prior(name, nu, 3)
+            for width, D in ((view.WIDTHS[0], 1000), (0.501, 50), (view.WIDTHS[-1], 1)):
+                settings = compute.kernel_settings(name, width, nu, 3)
+                line, functions = compute.kernel_line(settings, D), compute.kernel_functions(settings, D)
                 cases.append({"name": f"{name} {nu}", "width": width, "D": D, "packed": packed if D == 1000 else None})
                 cases[-1] |= {name: vars(line)[name] for name in ("density", "exact", "cos_sin", "random_phase")}
                 cases[-1] |= {"omega": line.omega, "functions": functions}
@@ -218,7 +219,7 @@ def promises() -> list[dict]:
 def one_landmark(X, y, test_X, test_y, omega) -> dict:
     """A single landmark at places, at all betas; X itself is among the places."""
     places = np.concatenate([X[:3], [[0.0, 0.0], [EXTENT, -EXTENT]]])
-    found = [toy_landmarks.one_landmark(X, y, test_X, test_y, places, omega, beta) for beta in BETAS]
+    found = [worth_of_places(X, y, test_X, test_y, places, omega, beta) for beta in BETAS]
     fields = {name: [getattr(one, name) for one in found] for name in ("labels", "kl", "train_error", "test_error")}
     return {"places": places, "betas": BETAS, **fields}
 
@@ -265,7 +266,7 @@ def numbers() -> dict:
         "widths": {"places": scales.exponents(*scales.SIGMA_LIVE), "values": SIGMA_LIVE.values, "shown": scales.WIDTHS},
         "landmark_problems": landmark_problems(),
         "kernel_problems": kernel_problems(),
-        "widths_on_the_line": WIDTHS_ON_THE_LINE,
+        "widths_on_the_line": view.WIDTHS,
         "prior_lines": prior_lines(),
         "landmark_bounds": landmark_bounds(),
         "promises": promises(),

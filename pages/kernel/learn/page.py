@@ -3,37 +3,35 @@
 from dataclasses import replace
 from functools import partial
 
-from pages.kernel.learn import recipe
-from pages.kernel.learn.results import (
-    CURVE_COUNTS,
-    CURVE_DRAWS,
-    ERROR_BETAS,
-    CandidateSettings,
-    OptimizedKernel,
-    PriorWeights,
-    PseudoPosterior,
-    Weighting,
-    candidate_settings,
-    candidate_weights,
-    candidates,
-    drawn_kernel,
-    feature_error_path,
-    feature_errors,
-    feature_errors_at,
-    live_kernel,
-    posterior_path,
-)
-from pages.kernel.results import FREQUENCY_COUNTS
+import numpy as np
+
+from pages.kernel.learn import compute, view
 from pages.shared import deferred, layout, lessons, live, sharing
-from pages.shared.controls import own_points, scales
+from pages.shared.controls import scales
 from pages.shared.controls.own_points import POINTS
-from pages.shared.controls.toy import BETA, COST, DATA_OR_OWN, NOISE_OR_COPIES, NUMBER_SAMPLED, SEED, SIGMA_LIVE
+from pages.shared.controls.toy import (
+    BETA,
+    COST,
+    DATA_OR_OWN,
+    NOISE_OR_COPIES,
+    NUMBER_SAMPLED,
+    SEED,
+    SIGMA_LIVE,
+    toy_data,
+)
 from pages.shared.controls.widgets import Number, Scale, mount
 from pages.shared.figures import paths
 from pages.shared.live import own_points as canvas
 from pages.shared.server import workers
+from pages.shared.server.cache import cache_results
 from rff_engine.plots import learning
-from rff_engine.studies.toy import learning as toy_learning
+
+cache_results(
+    compute,
+    *("frequency_plane", "candidates", "candidate_weights", "posterior_path"),
+    in_workers=("feature_errors", "feature_error_path"),
+)
+cache_results(view, "packed_draws", "live_kernel")
 
 TEMPERATURE = replace(BETA, default=10.0)
 RADIUS = Scale(
@@ -56,7 +54,7 @@ CONTROLS = (
     TEMPERATURE,
     RADIUS,
     Number("mu", "Order μ of the divergence", "2 is the chi-square divergence.", 1.1, 5.0, 2.0, 0.1),
-    Scale("D", "Features drawn: frequencies D", None, tuple(D for D in FREQUENCY_COUNTS if CURVE_COUNTS[-1] >= D), 10),
+    Scale("D", "Features drawn: frequencies D", None, (1, 2, 3, 5, 7, 10, 15, 20, 30, 50), 10),
     "Prior",
     WIDTH,
     *ELLIPSE,
@@ -97,65 +95,54 @@ OKRFF_EQUATION = (
 )
 
 
-def show_live(values, settings: CandidateSettings) -> None:
+def show_live(values, settings: compute.CandidateSettings) -> None:
     """The live view; its own sliders replace those of the sidebar."""
     if values.mu == LIVE_ORDER:
         # Another prior stretches the same draws, another noise moves the same points: the view needs no server.
-        packed, sliders = drawn_kernel(settings), (TEMPERATURE, RADIUS, WIDTH, *ELLIPSE)
+        packed, sliders = view.drawn_kernel(settings), (TEMPERATURE, RADIUS, WIDTH, *ELLIPSE)
         sliders += () if settings.data.points else (NOISE_OR_COPIES,)
     else:
-        packed, sliders = live_kernel(settings, RADIUS.values, values.mu), (TEMPERATURE, RADIUS)
+        packed, sliders = view.live_kernel(settings, RADIUS.values, values.mu), (TEMPERATURE, RADIUS)
     live.mount("kernel", packed, values, sliders)
 
 
-def show_errors(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> None:
-    """The test error against D, for each distribution of frequencies."""
-    along_D = errors_along(values, settings, weightings)
-    curves = {method: toy_learning.mean_and_margin(errors) for method, errors in along_D.items()}
-    at_chosen = {
-        method: toy_learning.mean_and_margin(feature_errors_at(settings, weighting, values.C, values.D))
-        for method, weighting in weightings.items()
-    }
+def show_errors(values, settings: compute.CandidateSettings) -> None:
+    """Show the test error against D, for each distribution of frequencies."""
+    compared = compute.weightings(values.beta, values.rho, values.mu)
+    by_count = workers.results(
+        {
+            method: partial(compute.error_curve, settings, weighting, values.C, values.D)
+            for method, weighting in compared.items()
+        }
+    )
+    curves = {method: np.transpose([errors[D] for D in compute.CURVE_COUNTS]) for method, errors in by_count.items()}
+    at_chosen = {method: errors[values.D] for method, errors in by_count.items()}
     layout.figure(
-        learning.error_curves(CURVE_COUNTS, curves, values.D, at_chosen, error_name=settings.data.test_error),
+        learning.error_curves(compute.CURVE_COUNTS, curves, values.D, at_chosen, error_name=settings.data.test_error),
         "**Compare the curves at few features: does learning help there?**",
         f"A linear SVM on [[D]] frequencies drawn from each distribution, tested on {settings.data.fresh_points}: mean "
-        f"of {CURVE_DRAWS} draws, with the 95 % interval of the mean; the large markers are at the current D. With "
-        "many features, a prior that covers the right frequencies catches up, and weights that are too concentrated "
-        "stop improving.",
+        f"of {compute.CURVE_DRAWS} draws, with the 95 % interval of the mean; the large markers are at the current D. "
+        "With many features, a prior that covers the right frequencies catches up, and weights that are too "
+        "concentrated stop improving.",
         key="errors",
         alt="Test error against the number of frequencies for RFF, PBRFF and OKRFF",
     )
 
 
-def errors_along(values, settings: CandidateSettings, weightings: dict[str, Weighting]) -> dict:
-    """The test errors of each distribution at every one of CURVE_COUNTS."""
-    return workers.results(
-        {
-            method: partial(feature_errors, settings, weighting, values.C, CURVE_COUNTS)
-            for method, weighting in weightings.items()
-        }
-    )
-
-
-def error_path(values, settings: CandidateSettings):
-    """The test errors of PBRFF at D frequencies, at every one of ERROR_BETAS."""
-    return feature_error_path(settings, values.C, values.D)
-
-
-def show_path(values, settings: CandidateSettings) -> None:
+def show_path(values, settings: compute.CandidateSettings) -> None:
     """The test error, the bound and the KL divergence against β."""
-    path = posterior_path(settings)
-    error, margin = toy_learning.mean_and_margin(error_path(values, settings))
+    path = compute.posterior_path(settings)
+    error, margin = compute.mean_and_margin(compute.feature_error_path(settings, values.C, values.D))
+    name = f"{settings.data.test_error} of PBRFF at D = {values.D}"
     layout.figure(
         paths.errors_and_kl(
             values.beta,
-            {f"{settings.data.test_error} of PBRFF at D = {values.D}": paths.ErrorPath(ERROR_BETAS, error, margin)},
+            {name: paths.ErrorPath(compute.ERROR_BETAS, error, margin)},
             path.betas,
             path.kl,
             bound=path.bound,
         ),
-        layout.lowest_error(ERROR_BETAS, error, path.betas, path.bound),
+        layout.lowest_error(compute.ERROR_BETAS, error, path.betas, path.bound),
         "Can a bound choose β? Results for every [[β]]; dotted: yours. Above, the error of D features of PBRFF; "
         "between, the PAC-Bayes-kl bound on the alignment loss over pairs, which with probability 95 % holds for every "
         "β at once, if the prior was fixed before looking at labels; below, the [[KL]] divergence: how far the weights "
@@ -166,25 +153,10 @@ def show_path(values, settings: CandidateSettings) -> None:
     )
 
 
-def numbers(values, settings: CandidateSettings, weightings: dict[str, Weighting]):
-    """The table of the page, from the results that its figures show."""
-    D_values = sorted({*CURVE_COUNTS, values.D})
-    weights = {method: candidate_weights(settings, weighting) for method, weighting in weightings.items()}
-    errors = {
-        method: [feature_errors_at(settings, weighting, values.C, D) for D in D_values]
-        for method, weighting in weightings.items()
-    }
-    along_beta = posterior_path(settings), (ERROR_BETAS, error_path(values, settings))
-    return recipe.numbers(candidates(settings), weights, values.mu, D_values, errors, *along_beta)
-
-
-def weightings_of(values) -> dict[str, Weighting]:
-    """The distributions of frequencies that the page compares."""
-    return {
-        "rff": PriorWeights(),
-        "pbrff": PseudoPosterior(values.beta),
-        "okrff": OptimizedKernel(values.rho, values.mu),
-    }
+def candidate_settings(values) -> compute.CandidateSettings:
+    """Return the settings of the page's controls."""
+    ellipse = values.along, values.across, values.angle
+    return compute.CandidateSettings(toy_data(values), values.sigma, values.N, ellipse)
 
 
 def main() -> None:
@@ -199,7 +171,6 @@ def main() -> None:
     tour.show()
     with layout.show_errors():
         settings = candidate_settings(values)
-        weightings = weightings_of(values)
         with canvas.beside(values.points):
             show_live(values, settings)
     layout.caption_below(
@@ -213,15 +184,15 @@ def main() -> None:
     )
     layout.equation(*POSTERIOR_EQUATION)
     layout.equation(*OKRFF_EQUATION)
-    deferred.show("errors", lambda: show_errors(values, settings, weightings))
+    deferred.show("errors", lambda: show_errors(values, settings))
     deferred.show("path", lambda: show_path(values, settings))
     link = {POINTS.key: values.points}
     sharing.offer(
         "learn_kernel",
         CONTROLS,
         values,
-        lambda: numbers(values, settings, weightings),
-        {"n": settings.data.n, **own_points.of_program(values.points)},
+        lambda: compute.numbers(settings, values.beta, values.rho, values.mu, values.D, values.C),
+        {"n": settings.data.n},
         {name: text for name, text in link.items() if text},
     )
 

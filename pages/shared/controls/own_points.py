@@ -98,8 +98,3 @@ def take(code: str) -> bool:
         return False
     st.query_params[POINTS.key] = code
     return True
-
-
-def of_program(code: str) -> dict:
-    """The setting of a program that holds the points, (x_1, x_2, class) each."""
-    return {"points": decode_points(code) if code else ()}

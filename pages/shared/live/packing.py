@@ -17,14 +17,12 @@ import numpy as np
 
 from pages.adaptive import figures as descent_style
 from pages.adaptive.approximate import figures as approximation_style
-from pages.kernel import figures as prior_style
 from rff_engine._typing import ArrayLike
 from rff_engine.plots.style import METHOD_NAMES, for_colours
 
 if TYPE_CHECKING:
     from pages.adaptive.approximate.toy import ApproximationRows, FrequencySequence, MethodView
     from pages.adaptive.toy import Descent
-    from rff_engine.studies.toy.kernel import UnitPrior
     from rff_engine.studies.toy.landmarks import Decision, LandmarkProblem
     from rff_engine.studies.toy.learning import Candidates, FrequencyPlane
 
@@ -101,60 +99,10 @@ def pack_landmarks(
     )
 
 
-def pack_one_landmark(
-    sample: Sample | SimpleNamespace,
-    fresh: Sample | SimpleNamespace,
-    omega: np.ndarray,
-    marks: Mapping[str, np.ndarray],
-    extent: float,
-    test_error: str = "test error",
-) -> dict[str, Any]:
-    """Data of the view of one landmark at any place: its frequencies (D, 2), and landmarks by their method."""
-    return with_version(
-        {
-            "points": as_base64(sample.X, "<f8"),
-            "labels": as_base64(sample.y, "i1"),
-            "test_points": as_base64(fresh.X, "<f8"),
-            "test_labels": as_base64(fresh.y, "i1"),
-            "omega": as_base64(omega, "<f8"),
-            "marks": {method: places.round(3).tolist() for method, places in marks.items()},
-            "extent": extent,
-            "test_error": test_error,
-        }
-    )
-
-
 def pack_draw(draw: Draw | SimpleNamespace, dtype: str) -> dict[str, str]:
     """A sample whose noise the browser sets, with coordinates of a little-endian type such as "<f8"."""
     normals = {} if draw.normals is None else {"normals": as_base64(draw.normals, dtype)}
     return {"positions": as_base64(draw.positions, dtype)} | normals | {"labels": as_base64(draw.y, "i1")}
-
-
-def pack_landmark_draws(
-    train: Draw | SimpleNamespace,
-    fresh: Draw | SimpleNamespace,
-    frequencies: np.ndarray,
-    extent: float | None = None,
-    test_error: str = "test error",
-) -> dict[str, Any]:
-    """Data from which the view of landmarks makes those of `pack_landmarks` for any width, noise and landmarks.
-
-    `frequencies` (L, D, 2) are those of the Gaussian kernel of width 1, of as many landmarks as there may be: the first
-    landmark has the first, and so on. In double precision, as the engine has them: a large beta multiplies errors of
-    the losses. `extent` is half the side of the maps; without it, the points that are shown tell it.
-    """
-    return with_version(
-        {
-            "draws": {
-                "train": pack_draw(train, "<f8"),
-                "test": pack_draw(fresh, "<f4"),
-                "frequencies": as_base64(frequencies, "<f8"),
-                "count": frequencies.shape[1],
-            },
-            "extent": extent,
-            "test_error": test_error,
-        }
-    )
 
 
 def pack_kernel(
@@ -184,42 +132,6 @@ def pack_kernel(
             "frequency_extent": frequency_extent,
             "delta_extent": delta_extent,
             "data_extent": data_extent,
-        }
-    )
-
-
-def pack_kernel_draws(
-    train: Draw | SimpleNamespace, frequencies: np.ndarray, extent: float | None = None
-) -> dict[str, Any]:
-    """Data from which the view of a learned kernel makes those of `pack_kernel` for any width and noise.
-
-    `frequencies` (N, 2) are the candidates of the Gaussian kernel of width 1, in double precision as the engine has
-    them; the divergence of OKRFF is that of order 2. `extent` is half the side of the square of data; without it, the
-    points that are shown tell it.
-    """
-    draws = {"train": pack_draw(train, "<f8"), "frequencies": as_base64(frequencies, "<f8")}
-    return with_version({"draws": draws, "extent": extent})
-
-
-def pack_prior(prior: UnitPrior, counts: Sequence[int], ranges: tuple[float, float]) -> dict[str, Any]:
-    """Data of the live view of a kernel on the line, for every width and every number of frequencies among `counts`.
-
-    `ranges` are half the axes of frequencies and of differences. Frequencies are in double precision: those of a kernel
-    with heavy tails are large.
-    """
-    return with_version(
-        {
-            "omega": as_base64(prior.omega, "<f8"),
-            "offsets": as_base64(prior.offsets, "<f4"),
-            "weights": as_base64(prior.weights, "<f4"),
-            "density": as_base64(prior.density, "<f8"),
-            "kernel": as_base64(prior.kernel, "<f8"),
-            "reach": prior.reach,
-            "ranges": ranges,
-            "counts": list(counts),
-            "colours": prior_style.LINE_COLOURS,
-            "dashes": prior_style.LINE_DASHES,
-            "waves": prior_style.WAVE_COLOURS,
         }
     )
 

@@ -1,11 +1,10 @@
-"""A kernel and its approximations by random features, on the line and in the plane, and their errors.
+"""A kernel and its approximations by random features on the line, and maps of kernels in the plane.
 
 Data have no labels here; `learning` has kernels learned from labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,35 +17,6 @@ from ...landmarks import similarity_maps
 from .plane import cell_centres, plane_points
 
 
-def approximation_error(
-    kernel: SpectralKernel, points: ArrayLike, D_values: Sequence[int], n_draws: int, random_state: RandomState = None
-) -> dict[str, np.ndarray]:
-    """Root mean square errors of the kernel matrix of points (m, d) as features are added, for both feature maps.
-
-    With D frequencies the cos/sin map has 2 D features; the random-phase map has 2 D frequencies, hence as many. The
-    errors (len(D_values),) have the keys "cos_sin" and "random_phase", and are means over independent draws.
-    """
-    rng = as_rng(random_state)
-    points = np.asarray(points, dtype=float)
-    exact = kernel(points)
-    largest = max(check_count(D, "D") for D in D_values)
-    squares = {"cos_sin": np.zeros(len(D_values)), "random_phase": np.zeros(len(D_values))}
-    for _ in range(check_count(n_draws, "n_draws")):
-        omega = kernel.sample_frequencies(2 * largest, points.shape[1], rng)
-        offsets = rng.uniform(0, 2 * np.pi, 2 * largest)
-        # Features of all D at once, times sqrt(D): those of a smaller D are the first of a larger one.
-        cosines, sines = np.split(fourier_features(points, omega[:largest], np.ones(largest)), 2, axis=1)
-        phased = random_phase_features(points, omega, offsets) * np.sqrt(2 * largest)
-        for name, features, per_D in (("cos_sin", (cosines, sines), 1), ("random_phase", (phased,), 2)):
-            total, done = np.zeros_like(exact), 0
-            for i in np.argsort(D_values, kind="stable"):
-                more, done = slice(done, per_D * D_values[i]), per_D * D_values[i]
-                for wave in features:
-                    total += wave[:, more] @ wave[:, more].T
-                squares[name][i] += np.mean((total / done - exact) ** 2) / n_draws
-    return {name: np.sqrt(values) for name, values in squares.items()}
-
-
 def draw_frequencies_and_offsets(
     kernel: SpectralKernel, n_frequencies: int, n_features: int, random_state: RandomState = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -57,11 +27,6 @@ def draw_frequencies_and_offsets(
     rng = as_rng(random_state)
     omega = kernel.sample_frequencies(n_frequencies, n_features, rng)
     return omega, rng.uniform(0, 2 * np.pi, len(omega))
-
-
-def uniform_points(extent: float, n: int, random_state: RandomState = None) -> np.ndarray:
-    """Points (n, 2) drawn uniformly from the square [-extent, extent]^2."""
-    return as_rng(random_state).uniform(-1, 1, (check_count(n, "n"), 2)) * check_positive(extent, "extent")
 
 
 @dataclass(frozen=True)
@@ -133,55 +98,6 @@ def kernel_line(
     )
 
 
-def prior_functions(omega: ArrayLike, weights: np.ndarray, delta_range: float) -> np.ndarray:
-    """Functions (S, 301) of a Gaussian process whose covariance is the mean of D cosines, an estimate of the kernel.
-
-    They are at evenly spaced points of [-delta_range, delta_range], for `omega` (D, 1) and standard normal `weights`
-    (S, 2, D) of the cosines and of the sines; further weights are left out.
-    """
-    omega = as_points(omega, "omega", n_features=1)
-    points = np.linspace(-1, 1, 301)[:, None] * check_positive(delta_range, "delta_range")
-    used = weights[:, :, : len(omega)].reshape(len(weights), 2 * len(omega))
-    return used @ fourier_features(points, omega).T
-
-
-@dataclass(frozen=True)
-class UnitPrior:
-    """A kernel of width 1 in tables, with random frequencies: another width stretches the one, divides the other."""
-
-    omega: np.ndarray
-    """(2 D,), frequencies of the random-phase map; the first D are those of the cos/sin map"""
-    offsets: np.ndarray
-    """(2 D,), phases of the random-phase map"""
-    weights: np.ndarray
-    """(S, 2, D), of cosines and sines in functions of the prior"""
-    density: np.ndarray
-    """(T,), the spectral density at evenly spaced frequencies from 0"""
-    kernel: np.ndarray
-    """(T,), the kernel at evenly spaced differences from 0"""
-    reach: tuple[float, float]
-    """The last frequency and the last difference of the tables"""
-
-
-def unit_prior(
-    kernel: SpectralKernel,
-    omega: ArrayLike,
-    offsets: np.ndarray,
-    weights: np.ndarray,
-    reach: tuple[float, float],
-    n_entries: int = 1001,
-) -> UnitPrior:
-    """Tabulate a kernel of width 1 up to the frequency and the difference in `reach`, with `n_entries` in each table.
-
-    Frequencies `omega` have the shape (2 D, 1), `offsets` (2 D,) and `weights` (S, 2, D).
-    """
-    omega = as_points(omega, "omega", n_features=1)[:, 0]
-    entries = np.linspace(0, 1, check_count(n_entries, "n_entries"))[:, None]
-    frequencies, differences = (entries * check_positive(end, "reach") for end in reach)
-    density = kernel.spectral_density(frequencies)
-    return UnitPrior(omega, offsets, weights, density, kernel(differences, np.zeros((1, 1)))[:, 0], reach)
-
-
 def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.ndarray:
     """The kernel k(delta) over the plane, (cells, cells)."""
     return kernel(plane_points(cell_centres(extent, cells)), np.zeros((1, 2))).reshape(cells, cells)
@@ -197,44 +113,6 @@ def weighted_kernel_map(omega: ArrayLike, Q: ArrayLike, extent: float, cells: in
     Q = np.asarray(Q)
     used = Q > 0  # most weights of the optimized kernel are 0
     return similarity_maps(grid, grid, np.zeros((1, 2)), omega[used], Q[None, used])[0]
-
-
-@dataclass(frozen=True)
-class KernelPlane:
-    """A kernel of two variables, its spectral density, and its estimate from random frequencies."""
-
-    outside: int
-    """Number of frequencies outside the square of the density"""
-    density: np.ndarray
-    """(G, G), on the frequency plane"""
-    exact: np.ndarray
-    """(G, G), on the plane of differences"""
-    approximate: np.ndarray
-    """(G, G)"""
-
-
-def kernel_plane(
-    kernel: SpectralKernel, omega: ArrayLike, frequency_extent: float, extent: float, cells: int = 121
-) -> KernelPlane:
-    """Compare the kernel with the mean of the cosines of `omega` (D, 2) (Letarte et al. 2019, Eq. 3 and 5)."""
-    omega = as_points(omega, "omega", n_features=2)
-    return KernelPlane(
-        outside=int((np.abs(omega).max(axis=1) > frequency_extent).sum()),
-        density=kernel.spectral_density(plane_points(cell_centres(frequency_extent, cells))).reshape(cells, cells),
-        exact=kernel_map(kernel, extent, cells),
-        approximate=weighted_kernel_map(omega, np.full(len(omega), 1 / len(omega)), extent, cells),
-    )
-
-
-def expected_error(kernel: SpectralKernel, points: ArrayLike, n_features: ArrayLike) -> dict[str, np.ndarray]:
-    """Expected value of `approximation_error`, in closed form; see `estimate_variances`.
-
-    It is for numbers of features E, even for the cos/sin map: the root of the mean variance over all pairs of points.
-    """
-    E = np.array([check_count(int(e), "n_features") for e in n_features])
-    points = np.asarray(points, dtype=float)
-    variances = estimate_variances(kernel(points), kernel(2 * points))
-    return {name: np.sqrt(np.mean(variance) / E) for name, variance in variances.items()}
 
 
 def estimate_variances(at_delta: np.ndarray, at_twice: np.ndarray) -> dict[str, np.ndarray]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_count, draw_seed
@@ -199,53 +198,3 @@ def landmark_path(
         np.mean(kl, axis=1),
         bound,
     )
-
-
-@dataclass(frozen=True)
-class OneLandmark:
-    """A single landmark at each of P places, (P,) each."""
-
-    labels: np.ndarray
-    """The class of the nearest training point"""
-    kl: np.ndarray
-    """KL(Q || P) in nats"""
-    train_error: np.ndarray
-    test_error: np.ndarray
-
-
-def one_landmark(
-    X: ArrayLike, y: ArrayLike, X_test: ArrayLike, y_test: ArrayLike, places: ArrayLike, omega: ArrayLike, beta: float
-) -> OneLandmark:
-    """What a single landmark is worth at places of the plane: the errors of a threshold on its learned similarity.
-
-    A point whose similarity is above the threshold gets the landmark's class. The threshold is the lowest of those with
-    the fewest errors on the training points. The weights are those of Letarte et al. (2019), Equation 12, on
-    frequencies `omega` (D, 2) that are the same at all `places` (P, 2). Labels are -1 and 1.
-    """
-    X, X_test, places, omega = (as_points(points, dense=True) for points in (X, X_test, places, omega))
-    y = np.asarray(y)
-    y_test = np.asarray(y_test)
-    labels = y[cdist(places, X).argmin(axis=1)]
-    Q = pseudo_posterior(landmark_alignment_loss(X, y, places, labels, omega), beta, len(X))
-    # cos(a - b) = cos a cos b + sin a sin b, so that the cosines of all pairs are not needed.
-    at = places @ omega.T
-    of = omega @ np.concatenate([X, X_test]).T
-    similar = (Q * np.cos(at)) @ np.cos(of) + (Q * np.sin(at)) @ np.sin(of)
-    errors = []
-    for row, label in zip(similar, labels, strict=True):
-        above = row > _best_threshold(row[: len(X)], y == label)
-        wrong = above != (np.concatenate([y, y_test]) == label)
-        errors.append((wrong[: len(X)].mean(), wrong[len(X) :].mean()))
-    train_error, test_error = np.transpose(errors)
-    return OneLandmark(labels, np.asarray(kl_divergence(Q)), train_error, test_error)
-
-
-def _best_threshold(similar, own) -> float:
-    order = np.argsort(similar, kind="stable")
-    similar, own = similar[order], own[order]
-    wrong = np.sum(~own) + np.concatenate([[0], np.cumsum(np.where(own, 1, -1))])  # k least similar ones below
-    wrong[1:-1][similar[1:] == similar[:-1]] = len(own) + 1
-    k = int(wrong.argmin())
-    if k in (0, len(own)):
-        return -np.inf if k == 0 else float(similar[-1])
-    return float(similar[k - 1] + similar[k]) / 2

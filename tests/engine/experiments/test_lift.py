@@ -3,24 +3,19 @@
 import numpy as np
 import pytest
 
-import datasets
-from pages.kernel import lift as toy, lift_figures as figures
-
-
-def lifted(noise=0.0, seed=0):
-    sample, fresh = (datasets.make_toy("circles", n, noise, s) for n, s in ((200, seed), (2000, seed + 1)))
-    return toy.lifted_circles(sample.X, sample.y, fresh.X, fresh.y)
+from pages.kernel import figures
+from pages.kernel.compute import lifted_circles
 
 
 def test_a_plane_separates_what_no_line_does():
-    lift = lifted()
+    lift = lifted_circles(0, 0.0)
     assert lift.risks["lifted"]["zero_one"] == (0.0, 0.0)
     assert min(lift.risks["flat"]["zero_one"]) > 0.3
     np.testing.assert_allclose(lift.Z @ lift.coef + lift.intercept, lift.decisions["lifted"], rtol=1e-9, atol=1e-9)
 
 
 def test_lifted_points_are_three_cosines_of_points_with_an_outer_radius_of_one():
-    lift = lifted(0.05)
+    lift = lifted_circles(0)
     radius = np.linalg.norm(lift.X, axis=1)
     assert max(np.median(radius[lift.y == label]) for label in (-1, 1)) == pytest.approx(1)
     x1, x2 = lift.X.T
@@ -29,13 +24,13 @@ def test_lifted_points_are_three_cosines_of_points_with_an_outer_radius_of_one()
 
 
 def test_surrogate_risks_lie_above_the_zero_one_risk():
-    for risks in lifted(0.1).risks.values():
+    for risks in lifted_circles(0, 0.1).risks.values():
         for loss in ("hinge", "squared_hinge", "logistic"):
             assert all(risk >= lowest for risk, lowest in zip(risks[loss], risks["zero_one"], strict=True))
 
 
 def test_the_drawn_plane_lies_on_the_decision_boundary_within_the_axes():
-    lift = lifted(0.05)
+    lift = lifted_circles(0)
     corners = figures._corners(lift.coef, lift.intercept, 0.9)
     assert 3 <= len(corners) <= 6 and np.abs(corners).max() <= 0.9 + 1e-12
     np.testing.assert_allclose(corners @ lift.coef + lift.intercept, 0, atol=1e-9 * np.abs(lift.coef).max())
@@ -47,7 +42,7 @@ def test_the_drawn_plane_lies_on_the_decision_boundary_within_the_axes():
 
 
 def test_figures_show_every_point_and_every_loss():
-    lift = lifted(0.05)
+    lift = lifted_circles(0)
     fig = figures.lifted_points(lift)
     assert sum(len(trace.x) for trace in fig.data if trace.type == "scatter3d") == len(lift.y)
     lines = {trace.name: trace for trace in figures.losses_against_margin(lift).data if trace.mode == "lines"}

@@ -7,12 +7,17 @@ from sklearn.svm import LinearSVC
 
 import datasets
 import rff_engine as rff
+from pages.kernel import compute
+from pages.kernel.learn import compute as learning
+from pages.landmarks.compute import worth_of_places
+from rff_datasets import ToyData
 from rff_engine.kernels import KERNELS as NAMED
 from rff_engine.studies.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
 from rff_engine.studies.toy.plane import cell_centres
 from tests import naive
 
 KERNELS = [named.of_width(0.7, nu=1.5) for named in NAMED.values()]
+SETTINGS = [compute.KernelSettings(named.title, 0.7, 1.5, 0) for named in NAMED.values()]
 
 
 def sample(n=60, seed=0, name="moons"):
@@ -43,13 +48,6 @@ def test_frequencies_and_offsets_come_from_their_distributions():
     np.testing.assert_array_equal(omega, again[0])
 
 
-def test_uniform_points_fill_the_square():
-    points = toy_kernels.uniform_points(2.0, 2000, 0)
-    assert points.shape == (2000, 2) and np.abs(points).max() <= 2
-    for quadrant in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-        assert np.mean((np.sign(points) == quadrant).all(axis=1)) == pytest.approx(0.25, abs=0.04)
-
-
 def test_a_turned_kernel_is_the_anisotropic_one_in_turned_coordinates():
     X, _ = sample()
     omega = 3 * X[:20]
@@ -57,15 +55,13 @@ def test_a_turned_kernel_is_the_anisotropic_one_in_turned_coordinates():
     for angle in (0.0, 37.0, 180.0):
         c, s = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
         turn = np.array([[c, s], [-s, c]])  # its rows: along the axis, and across it
-        kernel = toy_learning.TurnedGaussianKernel(0.5, 2.0, 0.5, angle)
+        kernel = learning.TurnedGaussianKernel(0.5, 2.0, 0.5, angle)
         np.testing.assert_allclose(kernel(X), straight(X @ turn.T), atol=1e-12)
         np.testing.assert_allclose(kernel.spectral_density(omega), straight.spectral_density(omega @ turn.T))
         drawn = kernel.sample_frequencies(20000, 2, 0) @ turn.T
         np.testing.assert_allclose(drawn.T @ drawn / 20000, np.diag([16, 1]), atol=0.5)
-    circle = toy_learning.TurnedGaussianKernel(0.5).sample_frequencies(10, 2, 0)
+    circle = learning.TurnedGaussianKernel(0.5).sample_frequencies(10, 2, 0)
     np.testing.assert_array_equal(circle, rff.GaussianKernel(0.5).sample_frequencies(10, 2, 0))
-    with pytest.raises(ValueError, match="along is 0; a finite number above 0 is needed"):
-        toy_learning.TurnedGaussianKernel(0.5, 0)
 
 
 # --- landmarks ----------------------------------------------------------------------------------------------------
@@ -77,7 +73,7 @@ def test_one_landmark_decides_by_the_threshold_that_is_best_on_the_training_poin
     test_X, test_y = sample(40, 1)
     places = np.array([X[4], [0.3, -1.2], [5.0, 5.0]])
     omega = rff.GaussianKernel(0.5).sample_frequencies(6, 2, 0)
-    found = toy_landmarks.one_landmark(X, y, test_X, test_y, places, omega, beta)
+    found = worth_of_places(X, y, test_X, test_y, places, omega, beta)
     for k, place in enumerate(places):
         label = y[np.argmin(np.linalg.norm(X - place, axis=1))]
         agreement = [np.mean(y * label * np.cos((place - X) @ w)) for w in omega]
@@ -209,37 +205,29 @@ def test_kernel_line_equals_the_formulas(kernel, D):
         np.testing.assert_allclose(wave, np.cos(w * line.delta))
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
-def test_functions_of_the_prior_are_weighted_cosines_and_sines(kernel):
-    omega, _ = toy_kernels.draw_frequencies_and_offsets(kernel, 3, 1, 0)
-    weights = np.random.default_rng(1).standard_normal((2, 2, 5))
-    functions = toy_kernels.prior_functions(omega, weights, 2.0)
-    x = np.linspace(-2, 2, 301)
-    for f, (a, b) in zip(functions, weights, strict=True):
-        waves = [a[j] * np.cos(w * x) + b[j] * np.sin(w * x) for j, w in enumerate(omega[:, 0])]
-        np.testing.assert_allclose(f, np.sum(waves, axis=0) / np.sqrt(3), atol=1e-12)
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings.name)
+def test_functions_of_the_prior_are_weighted_cosines_and_sines(settings):
+    omega = compute.kernel_draw(settings, 1)[0][:3, 0]
+    functions = compute.kernel_functions(settings, 3)
+    x = np.linspace(-4, 4, 301)
+    for f, (a, b) in zip(functions, compute.function_weights(0), strict=True):
+        waves = [a[j] * np.cos(w * x) + b[j] * np.sin(w * x) for j, w in enumerate(omega)]
+        np.testing.assert_allclose(f, np.sum(waves, axis=0) / np.sqrt(3), atol=1e-11)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
-def test_tables_of_a_kernel_are_its_values_and_densities(kernel):
-    omega, offsets = toy_kernels.draw_frequencies_and_offsets(kernel, 4, 1, 0)
-    prior = toy_kernels.unit_prior(kernel, omega, offsets, np.zeros((1, 2, 2)), (8.0, 4.0), 5)
-    np.testing.assert_allclose(prior.density, [kernel.spectral_density([[w]])[0] for w in (0, 2, 4, 6, 8)])
-    np.testing.assert_allclose(prior.kernel, [kernel([[x]], [[0.0]])[0, 0] for x in (0, 1, 2, 3, 4)])
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
-def test_kernel_plane_equals_the_formulas(kernel):
-    omega = kernel.sample_frequencies(5, 2, 0)
-    plane = toy_kernels.kernel_plane(kernel, omega, frequency_extent=2.0, extent=1.5, cells=7)
-    wide, near = cell_centres(2.0, 7), cell_centres(1.5, 7)
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings.name)
+def test_kernel_plane_equals_the_formulas(settings):
+    kernel = settings.kernel()
+    omega = compute.kernel_draw(settings, 2)[0][:5]
+    plane = compute.kernel_plane(settings, 5, cells=7)
+    wide, near = cell_centres(10.0, 7), cell_centres(4.0, 7)
     for i in range(7):
         for j in range(7):
             delta = np.array([near[j], near[i]])
             assert plane.density[i, j] == pytest.approx(kernel.spectral_density([[wide[j], wide[i]]])[0])
             assert plane.exact[i, j] == pytest.approx(kernel(delta[None], np.zeros((1, 2)))[0, 0], abs=1e-12)
             assert plane.approximate[i, j] == pytest.approx(np.mean(np.cos(omega @ delta)), abs=1e-10)
-    assert plane.outside == sum(max(abs(w)) > 2 for w in omega)
+    assert plane.outside == sum(max(abs(w)) > 10 for w in omega)
 
 
 def test_a_weighted_map_is_the_weighted_sum_of_cosines():
@@ -254,11 +242,11 @@ def test_a_weighted_map_is_the_weighted_sum_of_cosines():
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 def test_the_measured_error_is_the_expected_one(kernel):
-    points = toy_kernels.uniform_points(1.0, 8, 0)
+    points = np.random.default_rng(0).uniform(-1, 1, (8, 2))
     D_values = (1, 4, 30)
-    expected = toy_kernels.expected_error(kernel, points, [2 * D for D in D_values])
+    expected = compute.expected_error(kernel, points, D_values)
     # Squared errors of batches of draws against the variance: with t-tests that reject one time in 10^4.
-    batches = [toy_kernels.approximation_error(kernel, points, D_values, 40, seed) for seed in range(25)]
+    batches = [compute.approximation_error(kernel, points, D_values, 40, seed) for seed in range(25)]
     for name in ("cos_sin", "random_phase"):
         squares = np.array([batch[name] ** 2 for batch in batches])
         for i in range(len(D_values)):
@@ -267,8 +255,8 @@ def test_the_measured_error_is_the_expected_one(kernel):
 
 
 def test_the_error_of_one_draw_is_that_of_the_features():
-    kernel, points = rff.GaussianKernel(0.7), toy_kernels.uniform_points(1.0, 6, 0)
-    measured = toy_kernels.approximation_error(kernel, points, [3], 1, random_state=5)
+    kernel, points = rff.GaussianKernel(0.7), np.random.default_rng(0).uniform(-1, 1, (6, 2))
+    measured = compute.approximation_error(kernel, points, (3,), 1, 5)
     rng = np.random.default_rng(5)
     omega, offsets = kernel.sample_frequencies(6, 2, rng), rng.uniform(0, 2 * np.pi, 6)
     delta = points[:, None] - points[None]
@@ -344,12 +332,12 @@ def test_candidates_have_their_losses():
 
 
 def test_weight_summary_of_uniform_and_concentrated_weights():
-    uniform = toy_learning.weight_summary(np.full(8, 1 / 8), 3.0)
+    uniform = learning.weight_summary(np.full(8, 1 / 8), 3.0)
     assert (uniform.kl, uniform.divergence, uniform.effective) == pytest.approx((0, 0, 8))
-    point = toy_learning.weight_summary(np.eye(8)[2], 3.0)
+    point = learning.weight_summary(np.eye(8)[2], 3.0)
     assert (point.kl, point.divergence, point.effective) == pytest.approx((np.log(8), 8**2 - 1, 1))
     Q = np.array([0.5, 0.25, 0.25, 0.0])
-    some = toy_learning.weight_summary(Q, 2.0)
+    some = learning.weight_summary(Q, 2.0)
     assert some.kl == pytest.approx(0.5 * np.log(2) + 0.5 * np.log(1))
     assert some.divergence == pytest.approx(4 * 0.375 - 1)
     assert some.effective == pytest.approx(1 / 0.375)
@@ -366,77 +354,58 @@ def by_hand_error(X, y, X_test, y_test, omega, C):
     return 1 - svc.score(features(X_test), y_test)
 
 
-@pytest.fixture
-def problem():
-    X, y = sample(80)
-    X_test, y_test = sample(250, seed=9)
-    drawn = toy_learning.draw_candidates(X, y, rff.GaussianKernel(0.4), 40, 0)
-    return X, y, X_test, y_test, drawn
+CANDIDATES = learning.CandidateSettings(ToyData("moons", 80, 0.1, 0), 0.4, 40)
 
 
-def test_error_curve_equals_svms_on_growing_prefixes(problem):
-    X, y, X_test, y_test, drawn = problem
-    Q = rff.pseudo_posterior(drawn.loss, 3.0, len(X))  # concentrated: frequencies repeat
-    errors = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (1, 3, 12), 2.0, 3, random_state=3)
-    assert errors.shape == (3, 3)
-    rng = np.random.default_rng(3)
-    seeds = [int(rng.integers(2**31)) for _ in range(3)]
+def test_error_curve_equals_svms_on_growing_prefixes():
+    train, fresh, omega = (
+        CANDIDATES.data.sample(),
+        CANDIDATES.data.fresh_sample(),
+        learning.candidates(CANDIDATES).omega,
+    )
+    Q = learning.candidate_weights(CANDIDATES, ("pbrff", 3.0))  # concentrated: frequencies repeat
+    errors = learning.errors_of_weights(CANDIDATES, Q, 2.0, (1, 3, 12))
+    assert errors.shape == (3, 10)
+    rng = np.random.default_rng((0, 1))
+    seeds = [int(rng.integers(2**31)) for _ in range(10)]
     for draw, seed in enumerate(seeds):
         chosen = np.random.default_rng(seed).choice(40, size=12, p=Q)
         for i, D in enumerate((1, 3, 12)):
-            by_hand = by_hand_error(X, y, X_test, y_test, drawn.omega[chosen[:D]], 2.0)
+            by_hand = by_hand_error(train.X, train.y, fresh.X, fresh.y, omega[chosen[:D]], 2.0)
             assert errors[i, draw] == pytest.approx(by_hand, abs=0.005)
 
 
-def test_error_does_not_depend_on_other_points_of_the_curve(problem):
-    X, y, X_test, y_test, drawn = problem
-    Q = np.full(40, 1 / 40)
-    curve = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (1, 5, 20), 1.0, 3, 7)
-    alone = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (5,), 1.0, 3, 7)
-    backwards = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (20, 5, 1), 1.0, 3, 7)
+def test_error_does_not_depend_on_other_points_of_the_curve():
+    curve, alone, backwards = (
+        learning.feature_errors(CANDIDATES, ("rff",), 1.0, counts) for counts in ((1, 5, 20), (5,), (20, 5, 1))
+    )
     np.testing.assert_array_equal(alone[0], curve[1])
     np.testing.assert_array_equal(backwards[::-1], curve)
 
 
-def test_several_weightings_at_once_have_the_errors_of_each(problem):
-    X, y, X_test, y_test, drawn = problem
-    Q = np.stack([rff.pseudo_posterior(drawn.loss, beta, len(X)) for beta in (0.0, 1.0, 30.0)])
-    together = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, Q, (4, 15), 1.0, 3, 7)
-    assert together.shape == (3, 2, 3)
-    for one, weights in zip(together, Q, strict=True):
-        alone = toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, weights, (4, 15), 1.0, 3, 7)
-        np.testing.assert_allclose(one, alone, atol=1 / 250 + 1e-12)  # rounding may move a point on the boundary
-    assert np.ptp(together.mean(axis=(1, 2))) > 0.01
+def test_several_weightings_at_once_have_the_errors_of_each():
+    together = learning.feature_error_path(CANDIDATES, 1.0, 15)
+    assert together.shape == (13, 10)
+    for one, beta in zip(together, learning.ERROR_BETAS, strict=True):
+        alone = learning.feature_errors(CANDIDATES, ("pbrff", beta), 1.0, (15,))[0]
+        np.testing.assert_allclose(one, alone, atol=1 / 2000 + 1e-12)  # rounding may move a point on the boundary
+    assert np.ptp(together.mean(axis=1)) > 0.01
 
 
-def test_the_divergence_along_betas_is_that_of_each_posterior(problem):
-    X, *_, drawn = problem
-    path = toy_learning.posterior_path(drawn, (0.0, 2.0, 1e6))
-    for value, beta in zip(path.kl, (0.0, 2.0, 1e6), strict=True):
-        weights = np.exp(-beta * np.sqrt(len(X)) * (drawn.loss - drawn.loss.min()))
+def test_the_divergence_along_betas_is_that_of_each_posterior():
+    drawn, path = learning.candidates(CANDIDATES), learning.posterior_path(CANDIDATES)
+    for value, beta in zip(path.kl, path.betas, strict=True):
+        weights = np.exp(-beta * np.sqrt(80) * (drawn.loss - drawn.loss.min()))
         weights /= weights.sum()
         seen = weights[weights > 0]
         assert value == pytest.approx(np.log(len(weights)) + (seen * np.log(seen)).sum(), abs=1e-9)
-    loss = [rff.pseudo_posterior(drawn.loss, beta, len(X)) @ drawn.loss for beta in path.betas]
-    expected = rff.bounds.second_order_kl_inverse(loss, path.kl, len(X), 0.05)
+    loss = [rff.pseudo_posterior(drawn.loss, beta, 80) @ drawn.loss for beta in path.betas]
+    expected = rff.bounds.second_order_kl_inverse(loss, path.kl, 80, 0.05)
     np.testing.assert_allclose(path.bound, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("change", [{"D_values": (0,)}, {"n_draws": 0}, {"C": -1.0}])
-def test_curve_rejects_invalid_arguments(problem, change):
-    X, y, X_test, y_test, drawn = problem
-    arguments = {"D_values": (1,), "C": 1.0, "n_draws": 2} | change
-    with pytest.raises(ValueError):
-        toy_learning.feature_error_curve(X, y, X_test, y_test, drawn.omega, np.full(40, 1 / 40), **arguments)
 
 
 def test_interval_of_a_mean_has_its_coverage():
     values = np.random.default_rng(0).standard_normal((4000, 10)) + 5
-    mean, margin = toy_learning.mean_and_margin(values)
+    mean, margin = learning.mean_and_margin(values)
     np.testing.assert_allclose(mean, values.mean(axis=1))
     assert np.mean(np.abs(mean - 5) <= margin) == pytest.approx(0.95, abs=0.015)
-
-
-def test_an_interval_needs_two_measurements():
-    with pytest.raises(ValueError, match="measurements"):
-        toy_learning.mean_and_margin(np.ones((3, 1)))

@@ -1,0 +1,46 @@
+"""What the live view of the page shows, packed for the browser."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rff_engine as rff
+from pages.kernel.learn import compute
+from pages.shared.controls import scales
+from pages.shared.live import packing
+from rff_datasets import ToyData
+from rff_engine.studies.toy.kernel import kernel_map
+
+
+def drawn_kernel(settings: compute.CandidateSettings) -> dict:
+    """Pack draws, from which the view makes the candidates of any width, ellipse and noise."""
+    return packed_draws(settings.data.without_noise, settings.n_candidates)
+
+
+def packed_draws(data: ToyData, n_candidates: int) -> dict:
+    """Pack a sample without its noise, and the candidates of the Gaussian kernel of width 1.
+
+    Frequencies are in double precision as the engine has them; the divergence of OKRFF is that of order 2. The extent
+    is half the side of the square of data; without it, the points that are shown tell it.
+    """
+    omega = rff.GaussianKernel(1.0).sample_frequencies(n_candidates, 2, data.seed)
+    draws = {"train": packing.pack_draw(data.draws(), "<f8"), "frequencies": packing.as_base64(omega, "<f8")}
+    return packing.with_version({"draws": draws, "extent": data.extent if data.points else None})
+
+
+def live_kernel(settings: compute.CandidateSettings, rho_shares: tuple[float, ...], mu: float) -> dict:
+    """Pack planes, candidates, and weights of OKRFF for every radius."""
+    frequency_extent = scales.WIDTHS / settings.sigma
+    delta_extent = 2 * settings.data.extent
+    optimized = np.stack([compute.candidate_weights(settings, ("okrff", share, mu)) for share in rho_shares])
+    return packing.pack_kernel(
+        compute.frequency_plane(settings, frequency_extent),
+        compute.candidates(settings),
+        optimized,
+        settings.data.sample(),
+        kernel_map(settings.kernel(), delta_extent, packing.KERNEL_CELLS),
+        mu,
+        frequency_extent,
+        delta_extent,
+        settings.data.extent,
+    )

@@ -1,0 +1,78 @@
+"""What the live views of the page show, packed for the browser."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pages.landmarks import compute
+from pages.shared.live.packing import as_base64, pack_draw, with_version
+from rff_datasets import ToyData
+
+
+def landmark_draws(seed: int) -> np.ndarray:
+    """Draw frequencies of width 1, (MAX_LANDMARKS, MAX_FREQUENCIES, 2), that landmarks have, whatever the points."""
+    any_points = ToyData("moons", 4 * compute.MAX_LANDMARKS, 0.0, seed)
+    most = compute.MAX_FREQUENCIES, compute.MAX_LANDMARKS
+    return compute.landmark_problem(compute.LandmarkSettings(any_points, 1.0, *most, "random")).omega
+
+
+def shown_landmarks(settings: compute.LandmarkSettings) -> dict:
+    """Return the landmarks: rows of the training points, or centroids."""
+    if isinstance(settings.selection, tuple):
+        return {"rows": list(settings.selection), "centroids": None}
+    # Neither depends on the width; random rows do not depend on the noise.
+    settings = replace(settings, sigma=1.0, n_frequencies=1)
+    if settings.selection == "random":
+        settings = replace(settings, data=settings.data.without_noise)
+    problem = compute.landmark_problem(settings)
+    if problem.indices is not None:
+        return {"rows": problem.indices.tolist(), "centroids": None}
+    return {"rows": [], "centroids": {"points": problem.landmarks.ravel().tolist(), "labels": problem.labels.tolist()}}
+
+
+def drawn_landmarks(data: ToyData) -> dict:
+    """Pack draws, from which the view makes the problem of any width, noise and landmarks."""
+    return packed_draws(data if data.points else data.without_noise)
+
+
+def packed_draws(data: ToyData) -> dict:
+    """Pack both samples without their noise, and the frequencies of as many landmarks as there may be.
+
+    Frequencies and training points are in double precision, as the engine has them: a large beta multiplies errors of
+    the losses. The extent is half the side of the maps; without it, the points that are shown tell it.
+    """
+    frequencies = landmark_draws(data.seed)
+    return with_version(
+        {
+            "draws": {
+                "train": pack_draw(data.draws(), "<f8"),
+                "test": pack_draw(data.fresh_draws(), "<f4"),
+                "frequencies": as_base64(frequencies, "<f8"),
+                "count": frequencies.shape[1],
+            },
+            "extent": data.extent if data.points else None,
+            "test_error": data.test_error,
+        }
+    )
+
+
+def live_one_landmark(settings: compute.LandmarkSettings) -> dict:
+    """Pack a single landmark at any place, with the frequencies of the first one."""
+    data = settings.data
+    sample = data.sample()
+    fresh = data.fresh_sample()
+    marks = compute.landmarks_of_methods(settings)
+    return with_version(
+        {
+            "points": as_base64(sample.X, "<f8"),
+            "labels": as_base64(sample.y, "i1"),
+            "test_points": as_base64(fresh.X, "<f8"),
+            "test_labels": as_base64(fresh.y, "i1"),
+            "omega": as_base64(compute.landmark_problem(settings).omega[0], "<f8"),
+            "marks": {method: places.round(3).tolist() for method, places in marks.items()},
+            "extent": data.extent,
+            "test_error": data.test_error,
+        }
+    )
