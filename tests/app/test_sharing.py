@@ -369,7 +369,7 @@ def test_at_defaults_link_and_recipe_have_every_control_and_the_recipe_is_unchan
     keys = link(launch(page)).keys()
     hidden = {"nu", "similarities"} | ({"dataset"} if page == "paper" else set())  # do not apply
     assert keys == FAR[page].keys() - hidden | ({"dataset", "preset", "methods"} if page == "real_data" else set())
-    shipped = (ROOT / BY_NAME[page].script).with_name("recipe.py").read_text(encoding="utf-8")
+    shipped = program_of(page)
     assert {NAMED_OTHERWISE.get(key, key) for key in keys} - OF_THE_VIEW <= set(block(shipped))
     # The fixture changed the repeats of the first run only: the control's default is that of the recipe.
     assert offered["code"]() == shipped
@@ -397,21 +397,27 @@ def test_a_control_reads_its_own_link():
         assert control.sanitize(raw) in ((raw, None), (raw[0], None))
 
 
+def program_of(page: str) -> str:
+    """The program of a page as it is shipped."""
+    folder = (ROOT / BY_NAME[page].script).parent
+    return next(path for path in (folder / "compute.py", folder / "recipe.py") if path.exists()).read_text("utf-8")
+
+
 def block(text: str) -> dict:
     """The settings of a program by name, and whether each is on a line of its own in one block."""
     lines = text.splitlines()
-    start = lines.index("# The experiment") + 1
+    start = [line.strip() for line in lines].index("# The experiment") + 1
     end = lines.index("", start)
     settings = {}
     for line in lines[start:end]:
-        (assignment,) = ast.parse(line).body
+        (assignment,) = ast.parse(line.strip()).body
         settings[assignment.targets[0].id] = ast.literal_eval(assignment.value)
     return settings
 
 
 @pytest.mark.parametrize("page", ["start", "your_data", *FAR])
 def test_a_program_differs_from_its_recipe_only_in_settings(page):
-    recipe = (ROOT / BY_NAME[page].script).with_name("recipe.py").read_text(encoding="utf-8")
+    recipe = program_of(page)
     ours = {name: (1.5, f"an odd # '{name}'\"", ("é",)) for name in block(recipe)}
     made = program(page, ours | {"of no block": 1})
     assert block(made) == ours

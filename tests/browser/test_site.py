@@ -18,8 +18,8 @@ from firefox import program, started
 from playwright.sync_api import expect
 
 from deploy.site import writing
-from pages.adaptive.approximate import recipe as approximation_recipe, results as approximation
-from pages.adaptive.results import AdaptiveSettings, descent
+from pages.adaptive.approximate import compute as approximation
+from pages.adaptive.compute import AdaptiveSettings, descent
 from pages.bounds import recipe as bound_recipe
 from pages.bounds.results import BoundSettings, Guarantee, all_bounds, landmark_union, promises
 from pages.kernel import recipe as prior_recipe
@@ -550,7 +550,7 @@ def test_numbers_of_a_descent_and_of_a_certificate_are_the_engines(open_file):
 
 def test_numbers_of_two_methods_are_the_engines_at_every_r_that_was_fitted(open_file):
     page = open_file("approximate")
-    settings = approximation.approximation_settings("wine", "Gaussian", 1.0, 1.5, 0)
+    settings = approximation.ApproximationSettings("wine", "Gaussian", 1.0, 1.5, 0)
     pair = "monte_carlo", "sample"
     for r, known in ((1, 5), (20, 20), (200, 50)):
         page.evaluate(
@@ -563,7 +563,7 @@ def test_numbers_of_two_methods_are_the_engines_at_every_r_that_was_fitted(open_
         )
         page.wait_for_function(f"() => document.querySelector('.live').view.of === {r}")
         views = [approximation.method_view(settings, method, at) for method, at in zip(pair, (r, known), strict=True)]
-        expected = approximation_recipe.of_two_methods(pair, views)
+        expected = approximation.of_two_methods(pair, views)
         found = saved_numbers(page)
         for name in ("two methods", "frequencies"):
             own = found[found["table"] == name].reset_index(drop=True)

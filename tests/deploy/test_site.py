@@ -15,7 +15,7 @@ import pytest
 from plotly.offline import get_plotlyjs_version
 
 from deploy.site import __main__ as command, exporting, samples, words, writing
-from pages.adaptive.results import AdaptiveSettings, descent
+from pages.adaptive.compute import AdaptiveSettings, descent
 from pages.bounds.results import BoundSettings, Guarantee, all_bounds
 from pages.kernel.learn.results import CandidateSettings, candidates
 from pages.kernel.results import kernel_draw, kernel_plane, kernel_settings

@@ -15,18 +15,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from pages.adaptive import figures as descent_style
-from pages.adaptive.approximate import figures as approximation_style
 from pages.kernel import figures as prior_style
 from pages.shared.controls.scales import STRETCHES
 from pages.shared.figures import certificates as certificate_style
 from rff_engine._typing import ArrayLike
 from rff_engine.plots import bounds as bound_style
-from rff_engine.plots.style import METHOD_NAMES, for_colours
+from rff_engine.plots.style import for_colours
 
 if TYPE_CHECKING:
-    from pages.adaptive.approximate.toy import ApproximationRows, FrequencySequence, MethodView
-    from pages.adaptive.toy import Descent
     from rff_engine.studies.toy.bounds import BoundCurves
     from rff_engine.studies.toy.certificates import Certificate, CertifiedBlocks, CertifiedVote
     from rff_engine.studies.toy.kernel import UnitPrior
@@ -71,7 +67,7 @@ def as_base64(array: ArrayLike, dtype: str) -> str:
     return b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode("ascii")
 
 
-def _with_version(data: dict[str, Any]) -> dict[str, Any]:
+def with_version(data: dict[str, Any]) -> dict[str, Any]:
     """The data with their fingerprint, by which the browser recognises data that it has."""
     return data | {"version": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]}
 
@@ -86,7 +82,7 @@ def pack_landmarks(
     test_error: str = "test error",
 ) -> dict[str, Any]:
     """Data of the views of landmarks; `fresh` is the sample of the test errors, which are called `test_error`."""
-    return _with_version(
+    return with_version(
         {
             "omega": as_base64(problem.omega, "<f4"),
             "loss": as_base64(problem.loss, "<f8"),
@@ -117,7 +113,7 @@ def pack_one_landmark(
     test_error: str = "test error",
 ) -> dict[str, Any]:
     """Data of the view of one landmark at any place: its frequencies (D, 2), and landmarks by their method."""
-    return _with_version(
+    return with_version(
         {
             "points": as_base64(sample.X, "<f8"),
             "labels": as_base64(sample.y, "i1"),
@@ -150,7 +146,7 @@ def pack_landmark_draws(
     landmark has the first, and so on. In double precision, as the engine has them: a large beta multiplies errors of
     the losses. `extent` is half the side of the maps; without it, the points that are shown tell it.
     """
-    return _with_version(
+    return with_version(
         {
             "draws": {
                 "train": pack_draw(train, "<f8"),
@@ -176,7 +172,7 @@ def pack_kernel(
     data_extent: float,
 ) -> dict[str, Any]:
     """Data of the live view of a learned kernel; `optimized` (R, N) holds the weights of OKRFF for every radius."""
-    return _with_version(
+    return with_version(
         {
             "prior": as_base64(plane.prior, "<f4"),
             "plane_loss": as_base64(plane.loss, "<f4"),
@@ -205,7 +201,7 @@ def pack_kernel_draws(
     points that are shown tell it.
     """
     draws = {"train": pack_draw(train, "<f8"), "frequencies": as_base64(frequencies, "<f8")}
-    return _with_version({"draws": draws, "extent": extent})
+    return with_version({"draws": draws, "extent": extent})
 
 
 def pack_prior(prior: UnitPrior, counts: Sequence[int], ranges: tuple[float, float]) -> dict[str, Any]:
@@ -214,7 +210,7 @@ def pack_prior(prior: UnitPrior, counts: Sequence[int], ranges: tuple[float, flo
     `ranges` are half the axes of frequencies and of differences. Frequencies are in double precision: those of a kernel
     with heavy tails are large.
     """
-    return _with_version(
+    return with_version(
         {
             "omega": as_base64(prior.omega, "<f8"),
             "offsets": as_base64(prior.offsets, "<f4"),
@@ -272,7 +268,7 @@ def pack_bounds(
         )
     ]
     top = bound_style.top_of(curves.bounds.values())
-    return _with_version(
+    return with_version(
         {"betas": as_base64(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top}
         | {"n": n, "log_counts": list(log_counts), "map_limit": _MAP_LIMIT, "grey": bound_style.OTHER_COLOUR}
     )
@@ -280,7 +276,7 @@ def pack_bounds(
 
 def pack_promises(draws: np.ndarray, allowed: Sequence[float]) -> dict[str, Any]:
     """Data of the live view of Theorem 4 on samples, from `draws` (m, 2); `allowed` are the values of epsilon."""
-    return _with_version(
+    return with_version(
         {"uniform": as_base64(draws, "<f4"), "allowed": list(allowed), "colours": bound_style.FORM_COLOURS}
     )
 
@@ -297,7 +293,7 @@ def pack_certificate(
     looked = len(counts) if len(votes) > 1 else 1  # no other vote can be chosen before the others have come
     packed = [_pack_vote(D, vote, looked) for D, vote in votes.items()]
     terms = next(iter(votes.values())).certificate().terms
-    return _with_version(
+    return with_version(
         {
             "votes": packed,
             "counts": counts,
@@ -333,7 +329,7 @@ def _risks(certificates: Sequence[Certificate]) -> str:
 
 def pack_blocks(blocks: CertifiedBlocks, sample: Sample, extent: float) -> dict[str, Any]:
     """Data of the live view of blocks that test and then teach; points are in the order in which they come."""
-    return _with_version(
+    return with_version(
         {
             "points": as_base64(sample.X[blocks.rows], "<f4"),
             "labels": as_base64(sample.y[blocks.rows], "i1"),
@@ -351,67 +347,5 @@ def pack_blocks(blocks: CertifiedBlocks, sample: Sample, extent: float) -> dict[
             "n_bound": blocks.n_bound,
             "extent": extent,
             "total": certificate_style.TOTAL_COLOUR,
-        }
-    )
-
-
-def pack_approximation(
-    rows: ApproximationRows,
-    kernel: np.ndarray,
-    sides: Sequence[tuple[str, FrequencySequence | Mapping[int, MethodView] | str]],
-    counts: Sequence[int],
-    frequency_extent: float,
-) -> dict[str, Any]:
-    """Data of the live view of two methods that approximate a kernel, each with its name in `METHOD_NAMES`.
-
-    A side is a sequence of frequencies, views by their numbers of frequencies, or a sentence that says why the method
-    does not fit; `kernel` is that of `plane_kernel`, and `counts` are the numbers that may be chosen.
-    """
-    return _with_version(
-        {
-            "sides": [{"method": method, "name": METHOD_NAMES[method]} | _pack_side(side) for method, side in sides],
-            "kernel": as_base64(kernel, "<f8"),
-            "points": as_base64(rows.in_plane, "<f4"),
-            "extent": rows.extent,
-            "frequency_extent": frequency_extent,
-            "limit": approximation_style.ERROR_LIMIT,
-            "counts": list(counts),
-        }
-    )
-
-
-def _pack_side(side: FrequencySequence | Mapping[int, MethodView] | str) -> dict[str, Any]:
-    if isinstance(side, str):
-        return {"misfit": side}
-    if not isinstance(side, Mapping):
-        return {"frequencies": as_base64(side.frequencies, "<f8"), "errors": as_base64(side.errors, "<f8")}
-    return {"fits": [{"r": r, "error": view.error} | _pack_view(view) for r, view in side.items()]}
-
-
-def _pack_view(view: MethodView) -> dict[str, str]:
-    if view.frequencies is None or view.weights is None:
-        assert view.landmarks is not None
-        return {"landmarks": as_base64(view.landmarks, "<f8"), "map": as_base64(view.error_map, "<f4")}
-    return {"frequencies": as_base64(view.frequencies, "<f8"), "weights": as_base64(view.weights, "<f8")}
-
-
-def pack_descent(
-    descent: Descent, points: np.ndarray, landmarks: np.ndarray, data_extent: float, frequency_extent: float
-) -> dict[str, Any]:
-    """Data of the live view of a descent: its points, its kept steps, and the errors along all of them."""
-    return _with_version(
-        {
-            "points": as_base64(points, "<f4"),
-            "landmarks": as_base64(landmarks, "<f4"),
-            "data_extent": data_extent,
-            "steps": as_base64(descent.steps, "<u2"),
-            "frequencies": as_base64(descent.frequencies, "<f4"),
-            "weights": as_base64(descent.weights, "<f4"),
-            "errors": as_base64(descent.errors, "<f4"),
-            "landmark_errors": as_base64(descent.landmark_errors, "<f4"),
-            "drawn_error": descent.drawn_error,
-            "extent": frequency_extent,
-            "colours": descent_style.DESCENT_COLOURS,
-            "dashes": descent_style.DESCENT_DASHES,
         }
     )

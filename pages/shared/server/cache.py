@@ -14,6 +14,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.shared.server import workers
 from pages.shared.server.limits import LIMITS
 
 Function = TypeVar("Function", bound=Callable)
@@ -45,15 +46,15 @@ def shared_cache(function: Function) -> Function:
     return known
 
 
-def cache_results(module: ModuleType, *names: str) -> None:
+def cache_results(module: ModuleType, *names: str, in_workers: bool = False) -> None:
     """Let functions of a page's `compute` or `view`, which know nothing of Streamlit, keep what they return.
 
-    They call each other by their names in the module, so each uses what the others keep.
+    They call each other by their names in the module, so each uses what the others keep; in workers they use nothing.
     """
     for name in names:
         function = getattr(module, name)
         if not hasattr(function, "__wrapped__"):
-            setattr(module, name, shared_cache(function))
+            setattr(module, name, shared_cache(workers.in_worker(function) if in_workers else function))
 
 
 def _drawn_by_hand(value) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import wraps
+from importlib import import_module
 
 from cachetools import cached
 from loky import ProcessPoolExecutor
@@ -34,6 +37,21 @@ def compute(function: Callable, *arguments, **keywords):
             _log.warning("The app computes what a worker process could not finish: %s", error)
     with threadpool_limits(1, user_api="blas"):
         return function(*arguments, **keywords)
+
+
+def in_worker(function: Callable) -> Callable:
+    """A function of a page's `compute` that is computed in a worker if there are any."""
+
+    @wraps(function)
+    def sent(*arguments, **keywords):
+        return compute(_call, function.__module__, function.__name__, *arguments, **keywords)
+
+    return sent
+
+
+def _call(module: str, name: str, *arguments, **keywords):
+    # By its name: in the app the module has a function in its place that keeps results.
+    return inspect.unwrap(getattr(import_module(module), name))(*arguments, **keywords)
 
 
 @cached({}, condition=threading.Condition())
