@@ -24,7 +24,7 @@ from rff_engine.plots.style import (
 )
 
 if TYPE_CHECKING:
-    from pages.adaptive.toy import GridWeights, ImportancePlane, LossGaps
+    from pages.adaptive.compute import GridWeights, ImportancePlane, LossGaps
 
 _POINT, _LANDMARK = "#8C8C8C", "#E69F00"
 #: Colours of a descent: landmarks, start and trail of a frequency, errors over all points, at landmarks, at the start.

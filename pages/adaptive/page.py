@@ -6,33 +6,23 @@ from functools import partial
 import streamlit as st
 
 import datasets
-from pages.adaptive import figures, recipe, toy as toy_adaptive
-from pages.adaptive.approximate.figures import error_text
-from pages.adaptive.results import (
-    CURVE_DRAWS,
-    CURVE_STEPS,
-    GAP_R,
-    LANDMARK_COUNTS,
-    METHODS,
-    AdaptiveSettings,
-    adaptive_settings,
-    data_extent,
-    descent,
-    frequency_extent,
-    grid_weights,
-    importance,
-    inputs,
-    landmark_counts,
-    landmark_curve,
-    landmarks,
-    live_descent,
-    loss_gaps,
-)
+from pages.adaptive import compute, figures, view
+from pages.adaptive.compute import LANDMARK_COUNTS, AdaptiveSettings, Descent, GridWeights, ImportancePlane
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls import presets
 from pages.shared.controls.toy import DATA, NOISE, SEED, SIGMA
 from pages.shared.controls.widgets import Number, Options, Scale, mount
+from pages.shared.layout import error_text
 from pages.shared.server import workers
+from pages.shared.server.cache import cache_results
+from rff_engine.plots.style import METHOD_NAMES
+
+cache_results(compute, "inputs", "chosen_landmarks", "importance_plane")
+cache_results(compute, in_workers=("grid_weights", "descent", "landmark_curve", "loss_gaps"))
+cache_results(view, "live_descent")
+
+#: Ways to choose landmarks, by their labels.
+METHODS = {METHOD_NAMES[method]: method for method in compute.METHODS}
 
 CONTROLS = (
     "Kernel and frequencies",
@@ -85,12 +75,13 @@ def saving(share: float) -> str:
     return f"saves {layout.percent(share)}" if share >= 0 else f"adds {layout.percent(-share)}"
 
 
-def show_grid(settings: AdaptiveSettings, grid: toy_adaptive.GridWeights) -> None:
+def show_grid(settings: AdaptiveSettings, grid: GridWeights) -> None:
     """The weights on a grid of frequencies, by the prior and by the points."""
-    X = inputs(settings.data)
-    chosen = landmarks(settings)
+    X = compute.inputs(settings.data)
+    landmarks, _ = compute.chosen_landmarks(settings)
+    data_extent = compute.data_extent(settings.data)
     layout.figure(
-        figures.inputs_and_grid(X, chosen[0], data_extent(settings.data), grid, frequency_extent(settings)),
+        figures.inputs_and_grid(X, landmarks, data_extent, grid, compute.frequency_extent(settings.sigma)),
         f"**Weights for the points are as concentrated as {grid.effective:.0f} equal ones, the prior's as "
         f"{grid.prior_effective:.0f}.**",
         f"A grid of {grid.weights.size} [[frequencies]], weighted twice: by the [[prior]], a round hill, with error "
@@ -114,7 +105,7 @@ def show_grid(settings: AdaptiveSettings, grid: toy_adaptive.GridWeights) -> Non
     )
 
 
-def show_descent(values, settings: AdaptiveSettings, path: toy_adaptive.Descent) -> None:
+def show_descent(values, settings: AdaptiveSettings, path: Descent) -> None:
     """The descent of the frequencies."""
     seen = (
         f"**Weights alone lower the error from {error_text(path.drawn_error)} to {error_text(path.errors[0])}; "
@@ -125,10 +116,10 @@ def show_descent(values, settings: AdaptiveSettings, path: toy_adaptive.Descent)
         "of a dot is its weight, the best one at every step; grey dots have almost none. [[Right|Below]]: the error. "
         f"After {len(path.landmark_errors) - 1} steps it is {error_text(path.errors[-1])} over all points and "
         f"{error_text(path.landmark_errors[-1])} at the [[landmarks]], the only "
-        f"points that the descent uses. Here and in the last figure λ is tiny, {toy_adaptive.RIDGE:f}; the reruns of "
+        f"points that the descent uses. Here and in the last figure λ is tiny, {compute.RIDGE:f}; the reruns of "
         "the paper use a larger one, which keeps the weights even."
     )
-    live.mount("descent", live_descent(settings, values.r), values)
+    live.mount("descent", view.live_descent(settings, values.r), values)
     layout.caption_below(seen, details)
     layout.equation(
         "the gradient that moves them",
@@ -142,14 +133,14 @@ def show_descent(values, settings: AdaptiveSettings, path: toy_adaptive.Descent)
     )
 
 
-def show_densities(settings: AdaptiveSettings, plane: toy_adaptive.ImportancePlane) -> None:
+def show_densities(settings: AdaptiveSettings, plane: ImportancePlane) -> None:
     """The densities that frequencies may be drawn from."""
     layout.figure(
-        figures.importance_densities(plane, frequency_extent(settings)),
+        figures.importance_densities(plane, compute.frequency_extent(settings.sigma)),
         "**If frequencies may not move, the best density to draw them from "
-        f"{saving(toy_adaptive.saving(plane, 'data'))} of the squared error.**",
+        f"{saving(plane.saving('data'))} of the squared error.**",
         "[[Left|Above]]: densities on a line through the middle of the plane; [[right|below]]: the best one relative "
-        f"to the prior. Claim 1's density {saving(toy_adaptive.saving(plane, 'claim'))} of the squared error. Compare "
+        f"to the prior. Claim 1's density {saving(plane.saving('claim'))} of the squared error. Compare "
         "that with the player: with enough landmarks, moving the frequencies helps far more than drawing them well.",
         key="densities",
         alt="Prior density and two importance densities along a line, and the ratio of the best one to the prior",
@@ -168,14 +159,15 @@ def show_densities(settings: AdaptiveSettings, plane: toy_adaptive.ImportancePla
     )
 
 
-def show_landmark_curve(values, settings: AdaptiveSettings, path: toy_adaptive.Descent, counts, curves) -> None:
+def show_landmark_curve(values, settings: AdaptiveSettings, path: Descent, curves) -> None:
     """The error against the number of landmarks."""
+    counts = compute.landmark_counts(values.N)
     layout.figure(
         figures.landmark_errors(counts, curves, values.r, path.drawn_error, settings.n_landmarks),
         "**With fewer landmarks than frequencies, left of n = r, the descent fits the landmarks and misses the points "
         "between them.**",
-        f"Error over all {values.N} points for {values.r} frequencies: means of {CURVE_DRAWS} draws after "
-        f"{CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. Beyond a few times r, more "
+        f"Error over all {values.N} points for {values.r} frequencies: means of {compute.CURVE_DRAWS} draws after "
+        f"{compute.CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. Beyond a few times r, more "
         "landmarks change little. Do k-means centroids help? On average, "
         f"{', '.join(mean_errors(curves, counts, n) for n in sorted({counts[1], settings.n_landmarks}))}.",
         key="landmark_curve",
@@ -192,7 +184,7 @@ def show_loss_gaps(gaps: dict) -> None:
         f"**With {gaps[few].counts[-1]} landmarks the loss is off by at most {at_most[few]:.2g} at r = {few}; "
         "Proposition 1 allows more than 4, which no loss exceeds.**",
         "How far can landmarks mislead? The largest difference between the loss on n landmarks and that on all points, "
-        f"among {toy_adaptive.N_FUNCTIONS} sets of r frequencies drawn from the prior, and the difference for those "
+        f"among {compute.N_FUNCTIONS} sets of r frequencies drawn from the prior, and the difference for those "
         "fitted to the landmarks. Compare their slopes with that of Proposition 1, which falls as 1/√n. "
         f"At r = {many} the largest difference is {at_most[many]:.2g}; Proposition 1 grows with r.",
         key="gaps",
@@ -211,30 +203,23 @@ def show_loss_gaps(gaps: dict) -> None:
     )
 
 
-class AdaptiveResults:
-    """The results of the page below its player, each computed when it is shown."""
+def adaptive_settings(values) -> AdaptiveSettings:
+    """The settings of the controls, with no more landmarks than points."""
+    data = datasets.ToyData(values.data, values.N, values.noise, values.seed)
+    allowed = max(compute.landmark_counts(values.N))
+    return AdaptiveSettings(data, values.sigma, METHODS[values.method], min(values.landmarks, allowed))
 
-    def __init__(self, values, settings: AdaptiveSettings):
-        self.values, self.settings = values, settings
-        self.counts = landmark_counts(values.N)
 
-    def grid(self) -> toy_adaptive.GridWeights:
-        """Weights on a grid of frequencies."""
-        return grid_weights(self.settings, self.values.ridge)
+def curves_of(values, settings: AdaptiveSettings) -> dict:
+    """Errors against the number of landmarks, by the way of choosing them."""
+    curve = partial(compute.landmark_curve, settings.data, values.sigma, values.r)
+    return workers.results({method: partial(curve, method) for method in compute.COMPARED})
 
-    def plane(self) -> toy_adaptive.ImportancePlane:
-        """Densities to draw frequencies from."""
-        return importance(self.settings.data, self.values.sigma)
 
-    def curves(self) -> dict:
-        """Errors against the number of landmarks, by the way of choosing them."""
-        values = self.values
-        curve = partial(landmark_curve, self.settings.data, values.sigma, values.r)
-        return workers.results({method: partial(curve, method) for method in ("sample", "cluster")})
-
-    def gaps(self) -> dict:
-        """Losses on landmarks against those on all points, by the number of frequencies."""
-        return workers.results({r: partial(loss_gaps, self.settings.data, self.values.sigma, r) for r in GAP_R})
+def gaps_of(settings: AdaptiveSettings) -> dict:
+    """Losses on landmarks against those on all points, by the number of frequencies."""
+    gaps = partial(compute.loss_gaps, settings.data, settings.sigma)
+    return workers.results({r: partial(gaps, r) for r in compute.GAP_R})
 
 
 def main() -> None:
@@ -251,19 +236,16 @@ def main() -> None:
 
     with layout.show_errors():
         settings = adaptive_settings(values)
-        path = descent(settings, values.r)
+        path = compute.descent(settings, values.r)
     show_descent(values, settings, path)
-    results = AdaptiveResults(values, settings)
-    deferred.show("grid", lambda: show_grid(settings, results.grid()))
-    deferred.show("densities", lambda: show_densities(settings, results.plane()))
-    deferred.show("curve", lambda: show_landmark_curve(values, settings, path, results.counts, results.curves()))
-    deferred.show("gaps", lambda: show_loss_gaps(results.gaps()))
-    sharing.offer(
-        "adaptive",
-        CONTROLS,
-        values,
-        lambda: recipe.numbers(results.grid(), path, results.plane(), results.counts, results.curves(), results.gaps()),
+    deferred.show("grid", lambda: show_grid(settings, compute.grid_weights(settings, values.ridge)))
+    deferred.show(
+        "densities", lambda: show_densities(settings, compute.importance_plane(settings.data, settings.sigma))
     )
+    deferred.show("curve", lambda: show_landmark_curve(values, settings, path, curves_of(values, settings)))
+    deferred.show("gaps", lambda: show_loss_gaps(gaps_of(settings)))
+    chosen = {"method": settings.method, "landmarks": settings.n_landmarks}
+    sharing.offer("adaptive", CONTROLS, values, lambda: compute.numbers(settings, values.r, values.ridge), chosen)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,18 @@
 """Paper against rerun: the results of Letarte et al. (2019) and Li et al. (2019), compared with reruns."""
 
+from contextlib import suppress
+from threading import Thread
+
 import streamlit as st
 
-from pages.papers import figures as reruns, recipe
-from pages.papers.results import beside_paper, closeness, differences, made_by, orders, read_ahead, ties
+from pages.papers import compute, figures as reruns
 from pages.shared import deferred, layout, sharing
 from pages.shared.controls.widgets import Options, Switch, mount
+from pages.shared.server.cache import cache_results
 from rff_engine.studies.reports import letarte, li
 from rff_engine.studies.reports.comparison import Judgement, judgement, notes
+
+cache_results(compute, "beside_paper", "made_by")
 
 SHOWN = {
     "Table 1": "table1",
@@ -63,7 +68,7 @@ def result(counts: Judgement, what: str) -> str:
 
 def show_table(comparison, show_ties: bool) -> None:
     """Table 1 of Letarte et al. (2019)."""
-    seen = orders(comparison)
+    seen = compute.orders(comparison)
     layout.figure(
         reruns.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1, show_ties),
         "**Blue: another draw gives the paper's number. Green: another split does. Pink: neither, look for the "
@@ -114,7 +119,7 @@ def show_notes(target: str, dataset: str) -> None:
 
 def show_choices(comparison) -> None:
     """How much the choice among tied settings matters."""
-    seen = ties(comparison)
+    seen = compute.ties(comparison)
     if seen.moving:
         text = (
             f"often leaves ties: for {seen.moving} of these {seen.cases} numbers, on the published split, settings "
@@ -140,7 +145,7 @@ def show_methods(values, comparison) -> None:
         key="methods",
         alt=f"{values.what}: errors of every method on six data sets, of the paper and of the rerun",
     )
-    seen = closeness(comparison)
+    seen = compute.closeness(comparison)
     if seen.known:
         st.markdown(
             f"**How many numbers agree?** {judgement(comparison).sentence()} Where the test rows come with the data "
@@ -166,7 +171,7 @@ def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> 
     if target == "figure5":
         layout.folded_table(
             "The difference at some D, in percent",
-            lambda: differences(of_view, dataset),
+            lambda: compute.differences(of_view, dataset),
             icon=":material/difference:",
             key="differences",
         )
@@ -182,12 +187,26 @@ def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> 
     layout.folded_table("All numbers as a table", lambda: of_view, icon=":material/table:", key="all_numbers")
     layout.folded_table(
         "Where the reruns come from",
-        lambda: made_by(target, scaled),
+        lambda: compute.made_by(target, scaled),
         icon=":material/history:",
         key="made_by",
         introduction=f"`python -m rff_engine reproduce {target} --recompute` computes these rows, and resumes where it "
         f"was stopped; `python -m rff_engine reproduce {target} --output errors.csv` writes all numbers into one file.",
     )
+
+
+@st.cache_resource(show_spinner=False)
+def read_ahead(scaled: tuple[str, ...]) -> Thread:
+    """Read the reruns of every tab in a thread of its own, so that none is slow at its first visit."""
+
+    def read() -> None:
+        for target in SHOWN.values():
+            with suppress(OSError, ValueError):  # the tab itself tells the visitor
+                compute.beside_paper(target, () if target in li.TARGETS else scaled)
+
+    thread = Thread(target=read, name="reruns", daemon=True)
+    thread.start()
+    return thread
 
 
 def main() -> None:
@@ -200,8 +219,8 @@ def main() -> None:
         "chance of the draw, how much chance of the split, and what causes the rest?",
     )
     with layout.show_errors():
-        comparison = beside_paper(target, scaled)
-    of_view = recipe.numbers(comparison, target, values.dataset, int(values.r))
+        comparison = compute.beside_paper(target, scaled)
+    of_view = compute.numbers(target, scaled, values.dataset, int(values.r))
     st.markdown(result(judgement(of_view), f"{values.what} on {values.dataset}" if target in PER_SET else values.what))
     if target in li.TARGETS:
         show_methods(values, of_view)
@@ -213,7 +232,7 @@ def main() -> None:
         show_choices(of_view)
         show_notes(target, values.dataset)
     deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
-    read_ahead(tuple(SHOWN.values()), scaled)
+    read_ahead(scaled)
     sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled, "r": int(values.r)})
 
 

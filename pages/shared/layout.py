@@ -127,6 +127,11 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
+def error_text(error: float) -> str:
+    """A relative error with three decimals, or as a power of ten if they are all 0."""
+    return f"{error:.3f}" if error >= 0.0005 else f"{error:.0e}"
+
+
 def lowest_error(betas, errors, bound_betas=(), bound=None) -> str:
     """Where along β the test error is lowest, and its value where a bound is smallest, as the lead of a caption."""
     least = min(range(len(errors)), key=lambda i: errors[i])

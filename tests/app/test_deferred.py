@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.adaptive import toy as toy_adaptive
+from pages.adaptive import compute
 from pages.shared import deferred
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ def captions(at) -> str:
 def test_parts_far_away_are_not_computed(near, page, monkeypatch):
     computed = []
     for name in ("grid_weights", "importance_plane", "landmark_curve", "loss_gaps"):
-        monkeypatch.setattr(toy_adaptive, name, lambda *args, name=name, **kwargs: computed.append(name))
+        monkeypatch.setattr(compute, name, lambda *args, name=name, **kwargs: computed.append(name))
     assert not page.run().exception
     assert computed == [] and len(page.get("plotly_chart")) == 0
     assert "moving the frequencies lowers it" in captions(page)

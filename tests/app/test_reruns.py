@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from pages.papers import page as paper, results as rerun_results
+from pages.papers import compute, page as paper
 from rff_engine.studies.problem import COLUMNS
 from rff_engine.studies.protocols import LandmarkStudy
 from rff_engine.studies.reports import letarte, reproduction
@@ -244,13 +244,13 @@ def test_orders_of_learned_and_prior_landmarks_are_compared():
         ]
         + [{"dataset": "d", "column": column, "paper": paper} for column, paper in (("pb", 0.1), ("rbf", 0.2))]
     )
-    seen = rerun_results.orders(table)
+    seen = compute.orders(table)
     assert seen.better == ("a", "b", "d") and seen.better_here == ("a",)
 
 
 def test_ties_are_counted_where_there_is_a_choice():
     table = pd.DataFrame({"tied_low": [0.1, 0.2, np.nan], "tied_high": [0.1, 0.25, np.nan]})
-    seen = rerun_results.ties(table)
+    seen = compute.ties(table)
     assert seen[:2] == (2, 1) and seen.largest == pytest.approx(0.05)
 
 
@@ -266,7 +266,7 @@ def test_differences_are_in_percent_at_the_features_of_the_table():
             "spread": [0.05, 0.2, 0.3],
         }
     )
-    (row,) = rerun_results.differences(table, "a").to_dict("records")
+    (row,) = compute.differences(table, "a").to_dict("records")
     assert row == {"method": "rff", "D": 5, "paper": 10, "published": 12, "difference": 2, "mean": 11, "spread": 5}
 
 
@@ -285,7 +285,7 @@ def test_closeness_counts_numbers_within_a_third_and_best_methods():
             cell("d", "sample", 0.30, np.nan),
         ]
     )
-    assert rerun_results.closeness(table) == (5, 4, ("a", "b"), ("a",))
+    assert compute.closeness(table) == (5, 4, ("a", "b"), ("a",))
 
 
 @pytest.mark.more(after=1)

@@ -402,7 +402,7 @@ def block(source: str) -> dict:
     end = lines.index("", start)
     settings = {}
     for line in lines[start:end]:
-        (assignment,) = ast.parse(line).body
+        (assignment,) = ast.parse(line.strip()).body
         settings[assignment.targets[0].id] = ast.literal_eval(assignment.value)
     return settings
 

@@ -19,17 +19,10 @@ import pytest
 from scipy.spatial import cKDTree
 
 import rff_engine as rff
-from pages.adaptive import toy as toy_adaptive
-from pages.adaptive.approximate.results import (
-    DRAWS,
-    METHODS,
-    approximation_errors,
-    approximation_rows,
-    approximation_settings,
-    curve_counts,
-    method_view,
-)
-from pages.adaptive.results import adaptive_settings, descent, grid_weights, importance
+from pages.adaptive import compute as adaptive
+from pages.adaptive.approximate import compute as approximation
+from pages.adaptive.approximate.page import METHODS, settings_of
+from pages.adaptive.page import adaptive_settings
 from pages.bounds.certificates.compute import certified_vote, peeking
 from pages.bounds.certificates.page import METHODS as CERTIFIED, settings_of as certificate_settings
 from pages.bounds.compute import BoundSettings, Guarantee, all_bounds, landmark_union, promises
@@ -601,24 +594,24 @@ def fails_4(before, after):
 class Approximation:
     def __init__(self, values):
         self.values = values
-        self.settings = approximation_settings(values.data, values.kernel, values.width, values.nu, values.seed)
-        self.rows = approximation_rows(values.data, values.seed)
+        self.settings = settings_of(values)
+        self.rows = approximation.approximation_rows(values.data, values.seed)
 
     @property
     def first(self):
         """The view on the left."""
-        return method_view(self.settings, METHODS[self.values.first], self.values.r)
+        return approximation.method_view(self.settings, METHODS[self.values.first], self.values.r)
 
     @property
     def second(self):
         """The view on the right."""
-        return method_view(self.settings, METHODS[self.values.second], self.values.r)
+        return approximation.method_view(self.settings, METHODS[self.values.second], self.values.r)
 
     def error(self, name: str, r: int | None = None) -> float:
         """Compute the mean error of a method whose curve the page shows."""
         assert name in self.values.methods
-        at = curve_counts(METHODS[name]).index(r or self.values.r)
-        return approximation_errors(self.settings, METHODS[name])[at].mean()
+        at = approximation.curve_counts(METHODS[name]).index(r or self.values.r)
+        return approximation.approximation_errors(self.settings, METHODS[name])[at].mean()
 
     def errors_on_map(self, far: bool) -> float:
         """Compute the mean error on the map on the right, in the cells far from all rows or in those at the rows."""
@@ -650,7 +643,7 @@ def apart_2(before, after):
     few, many = Approximation(before), Approximation(after)
     fall = {name: many.error(name) / few.error(name) for name in ("Monte Carlo", "Sobol")}
     assert 0.28 < fall["Monte Carlo"] < 0.4 and 1 / 10 < fall["Sobol"] < 1 / 8
-    assert few.error("Sobol") < few.error("Monte Carlo") and DRAWS == 5
+    assert few.error("Sobol") < few.error("Monte Carlo") and approximation.DRAWS == 5
     return few.error("Monte Carlo"), few.error("Sobol"), many.error("Sobol"), many.error("Monte Carlo")
 
 
@@ -715,20 +708,20 @@ class Adaptive:
 
     @property
     def grid(self):
-        return grid_weights(self.settings, self.values.ridge)
+        return adaptive.grid_weights(self.settings, self.values.ridge)
 
     @property
     def descent(self):
-        return descent(self.settings, self.values.r)
+        return adaptive.descent(self.settings, self.values.r)
 
     @property
     def plane(self):
-        return importance(self.settings.data, self.values.sigma)
+        return adaptive.importance_plane(self.settings.data, self.values.sigma)
 
     @property
     def saving(self) -> float:
         """The fraction of the squared error that the best density saves."""
-        return toy_adaptive.saving(self.plane, "data")
+        return self.plane.saving("data")
 
     @property
     def last_error(self) -> float:

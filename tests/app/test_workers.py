@@ -14,8 +14,9 @@ import numpy as np
 import psutil
 import pytest
 
-from pages.adaptive.approximate import results as approximation
-from pages.shared.server import queues, workers
+from pages.adaptive.approximate import compute
+from pages.adaptive.approximate.page import error_curves
+from pages.shared.server import cache, queues, workers
 from pages.shared.server.limits import LIMITS
 
 from .sessions import soon
@@ -131,11 +132,12 @@ time.sleep(100)
 
 @pytest.mark.second("starts processes")
 def test_error_curves_of_workers_are_those_of_the_app(one_worker, monkeypatch):
-    settings = approximation.approximation_settings("wine", "Laplacian", 1.0, 1.5, 12)
-    curves, refused = approximation.error_curves(settings, ["monte_carlo", "orthogonal", "nystroem"])
+    settings = compute.ApproximationSettings("wine", "Laplacian", 1.0, 1.5, 12)
+    curves, refused = error_curves(settings, ["monte_carlo", "orthogonal", "nystroem"])
     monkeypatch.setattr(workers, "LIMITS", replace(LIMITS, workers=0))
+    cache._of_all.clear()
     for method in curves:
-        again = approximation.approximation_errors.__wrapped__(settings, method)
+        again = compute.approximation_errors(settings, method)
         np.testing.assert_allclose(curves[method], again, rtol=1e-6)
     assert set(curves) == {"monte_carlo", "nystroem"} and "Laplacian" in refused["orthogonal"]
     assert workers.results({name: partial(str, name) for name in "ab"}) == {"a": "a", "b": "b"}

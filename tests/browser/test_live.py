@@ -16,7 +16,8 @@ from playwright.sync_api import expect
 
 import datasets
 import rff_engine as rff
-from pages.adaptive.approximate import results as approximation
+from pages.adaptive.approximate import compute as approximation
+from pages.adaptive.approximate.page import METHODS
 from pages.kernel.compute import kernel_functions, kernel_line, kernel_settings
 from pages.kernel.learn.compute import TurnedGaussianKernel, weight_summary
 from pages.landmarks.compute import PLACES, LandmarkSettings, landmarks_of_methods, one_landmark
@@ -717,9 +718,9 @@ SIDES = """view.shown.map(({ r, error, omega, weights, landmarks, map }, k) => (
 )
 def test_two_methods_follow_r_under_the_hand_and_are_the_engines(open_page, kernel, first, second):
     page = open_live(open_page, f"approximate?kernel={kernel}&first={first}&second={second}&seed=3")
-    settings = approximation.approximation_settings("wine", kernel, 1.0, 1.5, 3)
+    settings = approximation.ApproximationSettings("wine", kernel, 1.0, 1.5, 3)
     page.evaluate(COUNT)
-    drawn, fitted = (approximation.METHODS[name] for name in (first, second))
+    drawn, fitted = (METHODS[name] for name in (first, second))
     for r in (200, 1):
         left, right = move_sliders(page, {"r": r}, SIDES)
         check_side(left, approximation.method_view(settings, drawn, r), r)

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from conftest import settle, wait_until
 
-import datasets
-import rff_engine as rff
-from pages.adaptive import toy as toy_adaptive
-from rff_engine.adaptive import kernel_landmarks
+from datasets import ToyData
+from pages.adaptive.compute import AdaptiveSettings, descent
 
 # What the view shows: the step, the frequencies and their weights, and the marked errors.
 SHOWN = """() => {
@@ -68,10 +66,7 @@ def drawn(page) -> list:
 @pytest.fixture(scope="module")
 def engine():
     """The default descent, computed by the engine."""
-    X, kernel = datasets.make_toy_inputs("line", 300, 0.05, 0), rff.GaussianKernel(1.0)
-    landmarks = kernel_landmarks(X, 50, "sample", np.random.default_rng((0, 1)))
-    omega = toy_adaptive.first_frequencies(kernel, 20, np.random.default_rng((0, 2)))
-    return toy_adaptive.descent(X, *landmarks, kernel, omega)
+    return descent(AdaptiveSettings(ToyData("line", 300, 0.05, 0), 1.0, "sample", 50), 20)
 
 
 def test_kept_steps_are_the_engines(open_page, engine):

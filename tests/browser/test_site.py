@@ -21,6 +21,7 @@ from playwright.sync_api import expect
 from deploy.site import writing
 from pages.bounds import compute as bound_compute
 from pages.bounds.compute import BoundSettings
+from pages.kernel.learn.compute import CandidateSettings, candidates
 from pages.landmarks.compute import LandmarkSettings, landmark_problem
 from pages.landmarks.page import TOO_MANY
 from pages.shared.catalogue import PAGES

@@ -15,7 +15,7 @@ import pytest
 from plotly.offline import get_plotlyjs_version
 
 from deploy.site import __main__ as command, exporting, samples, words, writing
-from pages.adaptive.results import AdaptiveSettings, descent
+from pages.adaptive.compute import AdaptiveSettings, descent
 from pages.bounds.compute import BoundSettings, Guarantee, all_bounds
 from pages.kernel.compute import kernel_draw, kernel_plane, kernel_settings
 from pages.kernel.learn.compute import CandidateSettings, candidates

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 import rff_engine as rff
-from pages.adaptive.approximate.toy import scaled_kernel
+from pages.adaptive.approximate.compute import ApproximationSettings
 from rff_engine.kernels import KERNELS as NAMED, KERNELS_BY_TITLE
 
 ESTIMATORS = [
@@ -187,7 +187,9 @@ def test_names_and_widths_are_those_of_the_pages(shown):
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     name = unicodedata.normalize("NFD", shown).encode("ascii", "ignore").decode().lower()
     ours = rff.RandomFourierFeatures(name, 2).fit(X).kernel_.get_params()
-    assert ours == pytest.approx(scaled_kernel(shown, 1.0, X.shape[1]).get_params(), rel=1e-12)
+    assert ours == pytest.approx(
+        ApproximationSettings("wine", shown, 1.0, 1.5, 0).scaled_kernel(X.shape[1]).get_params(), rel=1e-12
+    )
 
 
 @every_estimator

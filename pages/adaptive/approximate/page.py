@@ -1,45 +1,40 @@
 """Approximate a kernel: all methods on the same rows, two of them side by side."""
 
+import warnings
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import streamlit as st
 
-from pages.adaptive.approximate import figures, recipe, regression_figures as learning_figures
-from pages.adaptive.approximate.regression import learning_errors, learning_seconds, line_fit
-from pages.adaptive.approximate.results import (
-    DESCENT,
-    DESCENT_DRAWS,
-    DESCENT_R_VALUES,
-    DRAWS,
-    FREQUENCY_COUNTS,
-    METHODS,
-    R_VALUES,
-    REAL_DATA,
-    ROWS,
-    VARIANCE_DRAWS,
-    ApproximationSettings,
-    approximation_rows,
-    approximation_settings,
-    curve_counts,
-    error_curves,
-    live_approximation,
-    nearest_count,
-    random_phase_wins,
-    ranking,
-    unmatched,
-    variance_curves,
-    views_side_by_side,
-)
+from pages.adaptive.approximate import compute, figures, view
+from pages.adaptive.approximate.compute import DESCENT, DRAWS, R_VALUES, REAL_DATA, ROWS, ApproximationSettings
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls import presets
 from pages.shared.controls.toy import DATA, KERNEL, NU, SEED, SIGMA
 from pages.shared.controls.widgets import Options, Scale, Several, mount
+from pages.shared.layout import error_text
+from pages.shared.server import workers
+from pages.shared.server.cache import cache_results
+from rff_engine.kernels import KERNELS_BY_TITLE
+from rff_engine.plots.style import METHOD_NAMES
+
+cache_results(compute, "approximation_rows", "approximation_errors", "method_view")
+cache_results(compute, "frequency_extent", "variance_curves", "line_fit")
+# Times of regressions are those of the first run, on one thread: they do not depend on how many cores are free.
+cache_results(compute, in_workers=("sequence", "fitted_errors", "learning_errors", "learning_seconds"))
+cache_results(view, "live_approximation")
+# The page shows a note of its own, see `unmatched`.
+warnings.filterwarnings("ignore", message=".*too few to match a covariance", category=UserWarning)
+
+#: Methods that are compared, by their labels.
+METHODS = {METHOD_NAMES[method]: method for method in compute.METHODS}
 
 FREQUENCIES = Scale(
     "r",
     "Frequencies r",
     "D on other pages; a larger r adds frequencies to those already drawn. For Nyström: landmarks.",
-    FREQUENCY_COUNTS,
+    view.FREQUENCY_COUNTS,
     50,
 )
 
@@ -93,13 +88,24 @@ def plane_of(rows) -> str:
     return "the plane" if rows.X.shape[1] == 2 else "the plane of the first two principal components"
 
 
-def about_dots(values, settings: ApproximationSettings, rows, pair: tuple[str, str]) -> str:
+def unmatched(rows, methods, r_values) -> str:
+    """A sentence on moment matching, if it is among the methods and some r is too small for it."""
+    d = rows.X.shape[1]
+    few = compute.too_few_to_match(r_values, d) if "moment_matching" in methods else ()
+    if not few:
+        return ""
+    small = f"r = {few[0]} is" if len(few) == 1 else f"numbers up to r = {max(few)} are"
+    matched = "so it is matched in the span of the draws, and then their mean square"
+    return f" Moment matching: {small} too few to match a covariance of {d} columns, {matched}."
+
+
+def about_dots(values, rows, pair: tuple[str, str]) -> str:
     """Details on dots and stars."""
     stars = " Stars are landmarks among the rows: Nyström has no frequencies."
     return (
         f"The [[frequencies]], seen in {plane_of(rows)}; the area of a dot is its weight."
         + (stars if "Nyström" in values.first + values.second else "")
-        + unmatched(settings, pair, [values.r])
+        + unmatched(rows, pair, [values.r])
     )
 
 
@@ -111,11 +117,11 @@ def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, st
     def reach() -> None:
         st.session_state[REACHED] = of_fits
 
-    packed = live_approximation(settings, pair, values.r, reached)
+    packed = view.live_approximation(settings, pair, values.r, reached)
     live.mount("approximation", packed, values, (FREQUENCIES,), on_reached=reach)
     layout.caption_below(
         SPREAD + " Raise r, and see where each method still errs.",
-        about_dots(values, settings, rows, pair)
+        about_dots(values, rows, pair)
         + " Maps: the error of the similarity to the row at the star; white dots are the rows. A method that is fitted "
         f"to data may err where there are none. Curves: the error over all pairs of the {len(rows.X)} rows. "
         "Monte Carlo, Orthogonal, Structured orthogonal, Fastfood, Halton, Sobol and Digital net draw one frequency "
@@ -139,24 +145,34 @@ def show_definition() -> None:
     )
 
 
-def chosen_curves(values, settings: ApproximationSettings):
-    """The errors of the chosen methods, and notes on methods that are not available here."""
-    return error_curves(settings, [METHODS[name] for name in values.methods])
+def error_curves(settings: ApproximationSettings, methods) -> tuple[dict, dict]:
+    """Errors by method, computed at the same time, and a sentence for each method that does not fit the kernel."""
+    calls = {method: partial(compute.approximation_errors, settings, method) for method in methods}
+    found = workers.side_by_side(calls)
+    errors, refused = compute.of_fitting(methods, lambda method: found[method].result())
+    return errors, {method: view.misfit(settings, method, error) for method, error in refused.items()}
+
+
+def ranking(errors: dict, r: int) -> str:
+    """The methods by their mean error at r, best first, without those that have no error there."""
+    counts = {method: compute.curve_counts(method) for method in errors}
+    means = {method: of[counts[method].index(r)].mean() for method, of in errors.items() if r in counts[method]}
+    return ", ".join(f"{METHOD_NAMES[method]} {error_text(means[method])}" for method in sorted(means, key=means.get))
 
 
 def show_errors(values, settings: ApproximationSettings, rows) -> None:
     """The error of every method against the number of frequencies."""
-    errors, refused = chosen_curves(values, settings)
-    counts = {method: curve_counts(method) for method in errors}
-    nearest = nearest_count(values.r)
-    ends = f"; there curves end at r = {max(DESCENT_R_VALUES)}" if set(DESCENT) & set(errors) else ""
+    errors, refused = error_curves(settings, [METHODS[name] for name in values.methods])
+    counts = {method: compute.curve_counts(method) for method in errors}
+    nearest = min(R_VALUES, key=lambda count: abs(np.log(count / values.r)))
+    ends = f"; there curves end at r = {max(compute.DESCENT_R_VALUES)}" if set(DESCENT) & set(errors) else ""
     layout.figure(
         figures.errors_against_frequencies(counts, errors, values.r),
         f"**At r = {nearest}, best first: {ranking(errors, nearest) or 'no method has an error there'}.**",
         f"Error over all pairs of the {len(rows.X)} rows, {rows.X.shape[1]} columns each: means of {DRAWS} draws "
-        f"({DESCENT_DRAWS} where frequencies are optimized{ends}), bands from the best draw to the worst. r "
+        f"({compute.DESCENT_DRAWS} where frequencies are optimized{ends}), bands from the best draw to the worst. r "
         "frequencies give 2r features, r landmarks of [[Nyström]] give r. Align and PBRFF use the labels and "
-        "approximate another kernel." + unmatched(settings, errors, R_VALUES),
+        "approximate another kernel." + unmatched(rows, errors, R_VALUES),
         key="errors",
         alt="Relative error of the kernel matrix against the number of frequencies, one line a method",
     )
@@ -166,16 +182,17 @@ def show_errors(values, settings: ApproximationSettings, rows) -> None:
 
 def show_variances(curves) -> None:
     """The variances of both feature maps."""
+    larger = np.any(curves.expected["cos_sin"] > curves.expected["random_phase"] + 1e-9)
     compared = (
         "At large distances a random phase is slightly better for this kernel: there k(2δ) is above 2 k(δ)²."
-        if random_phase_wins(curves)
+        if larger
         else "Here cos/sin is nowhere above it."
     )
     layout.figure(
         figures.variances(curves),
         "**At distance 0 cosine and sine have no error; one cosine with a random phase has.**",
-        "Dashed: the formulas of Sutherland and Schneider (2015). Markers: "
-        f"{VARIANCE_DRAWS} simulated draws of 2 features. {compared} A larger r divides both variances equally.",
+        f"Dashed: the formulas of Sutherland and Schneider (2015). Markers: {compute.VARIANCE_DRAWS} "
+        f"simulated draws of 2 features. {compared} A larger r divides both variances equally.",
         key="variances",
         alt="Variance of the cos/sin and of the random-phase estimate against the distance, formula and simulation",
     )
@@ -192,7 +209,7 @@ def show_line(values, fit) -> None:
     """Kernel ridge regression as a sum over the training points."""
     st.header("What does learning with fewer features lose?")
     layout.figure(
-        learning_figures.fits_on_a_line(fit),
+        figures.fits_on_a_line(fit),
         "**Lower r until the approximations leave the thick line, kernel ridge regression.**",
         f"Regression of {len(fit.x)} noisy points with your kernel. The thick solid line is kernel ridge regression: "
         "the sum of the thin ones, one bump a training point. The dotted line is made of "
@@ -216,12 +233,12 @@ def show_line(values, fit) -> None:
 def show_learning(values, settings: ApproximationSettings, task: str) -> None:
     """Errors and times of kernel ridge regression and of its approximations."""
     # One after the other: their times are shown.
-    learned = learning_errors(settings)
-    measured = learning_seconds(settings, values.r)
+    learned = compute.learning_errors(settings)
+    measured = compute.learning_seconds(settings, values.r)
     left, right = st.columns(2)
     with left:
         layout.figure(
-            learning_figures.errors_against_r(learned, task, values.r),
+            figures.errors_against_r(learned, task, values.r),
             "**A rough kernel is often enough: the error comes close to kernel ridge regression's early.**",
             f"Your data with {learned.n} training rows: errors on other rows, λ chosen on still others; bands reach "
             "from the best draw to the worst. Compare with the error of the kernel matrix above, which falls on.",
@@ -230,7 +247,7 @@ def show_learning(values, settings: ApproximationSettings, task: str) -> None:
         )
     with right:
         layout.figure(
-            learning_figures.seconds_against_r(learned, values.r),
+            figures.seconds_against_r(learned, values.r),
             "**With 2r features and few rows the full kernel can be faster.**",
             "The time to fit, features included, measured on this server when your settings were first computed; it is "
             "no part of the downloaded numbers.",
@@ -238,7 +255,7 @@ def show_learning(values, settings: ApproximationSettings, task: str) -> None:
             alt="Time to fit against the number of frequencies or landmarks, with that of kernel ridge regression",
         )
     layout.figure(
-        learning_figures.seconds_and_promises(measured),
+        figures.seconds_and_promises(measured),
         "**Kernel ridge regression grows like n³, ridge on features like n.**",
         f"The time to fit at r = {values.r} against the number of training points. Thin dotted lines are what counting "
         "operations promises, drawn through the last point: n³ for kernel ridge regression, n on features. At small n "
@@ -257,20 +274,10 @@ def show_learning(values, settings: ApproximationSettings, task: str) -> None:
     )
 
 
-def fitted_line(values, settings: ApproximationSettings):
-    """Regression of points on a line with the page's kernel."""
-    return line_fit(values.kernel, values.width, settings.nu, values.r, values.seed)
-
-
-def numbers(values, settings: ApproximationSettings, pair: tuple[str, str]):
-    """The table of the page, from the results that its figures show."""
-    views, _ = views_side_by_side(settings, pair, values.r)
-    errors, _ = chosen_curves(values, settings)
-    counts = {method: curve_counts(method) for method in errors}
-    learned = learning_errors(settings)
-    return recipe.numbers(
-        pair, views, counts, errors, variance_curves(settings), fitted_line(values, settings), learned
-    )
+def settings_of(values) -> ApproximationSettings:
+    """The settings of the controls; `nu` is fixed for kernels that do not use it."""
+    nu = values.nu if "nu" in KERNELS_BY_TITLE[values.kernel].parameters else 1.5
+    return ApproximationSettings(values.data, values.kernel, values.width, nu, values.seed)
 
 
 def main() -> None:
@@ -286,17 +293,19 @@ def main() -> None:
 
     pair = METHODS[values.first], METHODS[values.second]
     with layout.show_errors():
-        settings = approximation_settings(values.data, values.kernel, values.width, values.nu, values.seed)
-        rows = approximation_rows(settings.data, settings.seed)
+        settings = settings_of(values)
+        rows, _ = settings.rows_and_kernel()
 
     show_live(values, settings, rows, pair)
     show_definition()
 
     deferred.show("errors", lambda: show_errors(values, settings, rows))
-    deferred.show("variances", lambda: show_variances(variance_curves(settings)))
-    deferred.show("line", lambda: show_line(values, fitted_line(values, settings)))
+    deferred.show("variances", lambda: show_variances(compute.variance_curves(settings)))
+    deferred.show("line", lambda: show_line(values, compute.line_fit(settings, values.r)))
     deferred.show("learning", lambda: show_learning(values, settings, rows.task))
-    sharing.offer("approximate", CONTROLS, values, lambda: numbers(values, settings, pair))
+    methods = tuple(METHODS[name] for name in values.methods)
+    chosen = {"first": pair[0], "second": pair[1], "methods": methods}
+    sharing.offer("approximate", CONTROLS, values, lambda: compute.numbers(settings, pair, values.r, methods), chosen)
 
 
 if __name__ == "__main__":

@@ -9,20 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from pages.adaptive import figures as descent_style
-from pages.adaptive.approximate import figures as approximation_style
 from rff_engine._typing import ArrayLike
-from rff_engine.plots.style import METHOD_NAMES, for_colours
+from rff_engine.plots.style import for_colours
 
 if TYPE_CHECKING:
-    from pages.adaptive.approximate.toy import ApproximationRows, FrequencySequence, MethodView
-    from pages.adaptive.toy import Descent
     from rff_engine.studies.toy.landmarks import Decision, LandmarkProblem
     from rff_engine.studies.toy.learning import Candidates, FrequencyPlane
 
@@ -132,67 +127,5 @@ def pack_kernel(
             "frequency_extent": frequency_extent,
             "delta_extent": delta_extent,
             "data_extent": data_extent,
-        }
-    )
-
-
-def pack_approximation(
-    rows: ApproximationRows,
-    kernel: np.ndarray,
-    sides: Sequence[tuple[str, FrequencySequence | Mapping[int, MethodView] | str]],
-    counts: Sequence[int],
-    frequency_extent: float,
-) -> dict[str, Any]:
-    """Data of the live view of two methods that approximate a kernel, each with its name in `METHOD_NAMES`.
-
-    A side is a sequence of frequencies, views by their numbers of frequencies, or a sentence that says why the method
-    does not fit; `kernel` is that of `plane_kernel`, and `counts` are the numbers that may be chosen.
-    """
-    return with_version(
-        {
-            "sides": [{"method": method, "name": METHOD_NAMES[method]} | _pack_side(side) for method, side in sides],
-            "kernel": as_base64(kernel, "<f8"),
-            "points": as_base64(rows.in_plane, "<f4"),
-            "extent": rows.extent,
-            "frequency_extent": frequency_extent,
-            "limit": approximation_style.ERROR_LIMIT,
-            "counts": list(counts),
-        }
-    )
-
-
-def _pack_side(side: FrequencySequence | Mapping[int, MethodView] | str) -> dict[str, Any]:
-    if isinstance(side, str):
-        return {"misfit": side}
-    if not isinstance(side, Mapping):
-        return {"frequencies": as_base64(side.frequencies, "<f8"), "errors": as_base64(side.errors, "<f8")}
-    return {"fits": [{"r": r, "error": view.error} | _pack_view(view) for r, view in side.items()]}
-
-
-def _pack_view(view: MethodView) -> dict[str, str]:
-    if view.frequencies is None or view.weights is None:
-        assert view.landmarks is not None
-        return {"landmarks": as_base64(view.landmarks, "<f8"), "map": as_base64(view.error_map, "<f4")}
-    return {"frequencies": as_base64(view.frequencies, "<f8"), "weights": as_base64(view.weights, "<f8")}
-
-
-def pack_descent(
-    descent: Descent, points: np.ndarray, landmarks: np.ndarray, data_extent: float, frequency_extent: float
-) -> dict[str, Any]:
-    """Data of the live view of a descent: its points, its kept steps, and the errors along all of them."""
-    return with_version(
-        {
-            "points": as_base64(points, "<f4"),
-            "landmarks": as_base64(landmarks, "<f4"),
-            "data_extent": data_extent,
-            "steps": as_base64(descent.steps, "<u2"),
-            "frequencies": as_base64(descent.frequencies, "<f4"),
-            "weights": as_base64(descent.weights, "<f4"),
-            "errors": as_base64(descent.errors, "<f4"),
-            "landmark_errors": as_base64(descent.landmark_errors, "<f4"),
-            "drawn_error": descent.drawn_error,
-            "extent": frequency_extent,
-            "colours": descent_style.DESCENT_COLOURS,
-            "dashes": descent_style.DESCENT_DASHES,
         }
     )

@@ -66,13 +66,13 @@ def offer(
     Parameters
     ----------
     page : str
-        Name of the page's file and of its recipe.
+        Name of the page.
     controls, values
         Controls of the page and their values.
     numbers : callable
-        Makes the table, by the recipe's function of that name; called on a click, outside of the script run.
+        Makes the table; called on a click, outside of the script run.
     settings : mapping, optional
-        Settings of the recipe that differ from the control of that name, or have none.
+        Settings of the program that differ from the control of that name, or have none.
     parameters : mapping, optional
         Further parameters of the link; one of several texts stands there as often.
     caption : str, optional

@@ -20,9 +20,7 @@ _SETTING = re.compile(r"(?P<indent> *)(?P<name>\w+) = [^#]*?(?P<comment>  # .*)?
 @cache
 def text(page: str) -> str:
     """Return the program as it is, with the settings of the page's defaults."""
-    folder = (Path(__file__).parents[3] / BY_NAME[page].script).parent
-    found = folder / "compute.py"
-    return (found if found.exists() else folder / "recipe.py").read_text(encoding="utf-8")
+    return (Path(__file__).parents[3] / BY_NAME[page].script).with_name("compute.py").read_text(encoding="utf-8")
 
 
 def program(page: str, settings: Mapping) -> str:

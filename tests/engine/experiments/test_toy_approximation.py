@@ -5,19 +5,16 @@ import warnings
 import numpy as np
 import pytest
 
-import datasets
 import rff_engine as rff
-from pages.adaptive.approximate import toy
-from rff_engine.kernels import KERNELS as NAMED, KERNELS_BY_TITLE
+from pages.adaptive.approximate import compute
+from pages.adaptive.approximate.compute import ApproximationSettings
+from rff_engine.kernels import KERNELS_BY_TITLE
 from rff_engine.studies.feature_methods import FourierMap, fit_features
 from rff_engine.studies.toy.plane import cell_centres
 
-KERNELS = [named.of_width(0.7, nu=1.5) for named in NAMED.values()]
 
-
-def rows_of(name="wine", n=40, seed=0):
-    data = datasets.load(name) if name in datasets.names() else datasets.make_toy(name, 60, 0.1, seed)
-    return toy.approximation_rows(data.X, data.y, data.task, n, seed)
+def settings_of(data="wine", n_rows=40, seed=0, kernel="Gaussian", width=0.85):
+    return ApproximationSettings(data, kernel, width, 1.5, seed, n_rows)
 
 
 # --- rows ---------------------------------------------------------------------------------------------------------
@@ -25,26 +22,23 @@ def rows_of(name="wine", n=40, seed=0):
 
 def test_rows_are_distinct_and_standardised():
     X = np.random.default_rng(0).normal(size=(30, 3)) * [1, 10, 100] + [5, 0, -5]
-    rows = toy.approximation_rows(X, np.arange(30), "regression", 12, 1)
+    rows = compute.scaled_rows(X, np.arange(30), "regression", 12, 1)
     assert len(set(rows.y)) == len(rows.X) == 12
     chosen = X[rows.y]
     np.testing.assert_allclose(rows.X, (chosen - chosen.mean(axis=0)) / chosen.std(axis=0))
-    np.testing.assert_array_equal(rows.y, toy.approximation_rows(X, np.arange(30), "regression", 12, 1).y)
-    assert set(rows.y) != set(toy.approximation_rows(X, np.arange(30), "regression", 12, 2).y)
-    assert len(toy.approximation_rows(X, np.arange(30), "regression", 99, 1).X) == 30
+    np.testing.assert_array_equal(rows.y, compute.scaled_rows(X, np.arange(30), "regression", 12, 1).y)
+    assert set(rows.y) != set(compute.scaled_rows(X, np.arange(30), "regression", 12, 2).y)
+    assert len(compute.scaled_rows(X, np.arange(30), "regression", 99, 1).X) == 30
 
 
-def test_constant_columns_are_left_out_and_two_must_remain():
+def test_constant_columns_are_left_out():
     X = np.random.default_rng(0).normal(size=(20, 4))
     X[:, 1] = 3
-    assert toy.approximation_rows(X, np.zeros(20), "regression", 20, 0).X.shape == (20, 3)
-    X[:, 2:] = 1
-    with pytest.raises(ValueError, match="1 columns that are not constant"):
-        toy.approximation_rows(X, np.zeros(20), "regression", 20, 0)
+    assert compute.scaled_rows(X, np.zeros(20), "regression", 20, 0).X.shape == (20, 3)
 
 
 def test_the_plane_holds_the_two_directions_of_largest_variance():
-    rows = rows_of("wine", 200)
+    rows = compute.approximation_rows("wine", 0, 200)
     np.testing.assert_allclose(rows.axes.T @ rows.axes, np.eye(2), atol=1e-12)
     _, vectors = np.linalg.eigh(rows.X.T @ rows.X)
     for k in range(2):
@@ -55,7 +49,7 @@ def test_the_plane_holds_the_two_directions_of_largest_variance():
 
 
 def test_in_two_dimensions_the_plane_is_that_of_the_data():
-    rows = rows_of("moons")
+    rows = compute.approximation_rows("moons", 0, 40)
     np.testing.assert_array_equal(rows.axes, np.eye(2))
     np.testing.assert_allclose(rows.in_plane + rows.centre, rows.X)
 
@@ -64,14 +58,15 @@ def test_in_two_dimensions_the_plane_is_that_of_the_data():
 @pytest.mark.parametrize("d", [2, 11, 60])
 def test_width_is_comparable_across_kernels_and_dimensions(name, d):
     X = np.random.default_rng(0).normal(size=(200, d))
-    middle = [np.median(toy.scaled_kernel(name, width, d)(X)[np.triu_indices(200, 1)]) for width in (0.5, 1, 2)]
+    kernels = [settings_of(kernel=name, width=width).scaled_kernel(d) for width in (0.5, 1, 2)]
+    middle = [np.median(kernel(X)[np.triu_indices(200, 1)]) for kernel in kernels]
     assert 0.1 < middle[1] < 0.45
     assert middle[0] < 0.7 * middle[1] < 0.7 * middle[2]
 
 
 def test_gaussian_kernel_of_width_one_is_that_of_the_paper():
-    assert 2 * toy.scaled_kernel("Gaussian", 1.0, 11).sigma ** 2 == pytest.approx(11)
-    assert toy.scaled_kernel("Matérn", 1.0, 11, 2.5).nu == 2.5
+    assert 2 * settings_of(width=1.0).scaled_kernel(11).sigma ** 2 == pytest.approx(11)
+    assert ApproximationSettings("wine", "Matérn", 1.0, 2.5, 0).scaled_kernel(11).nu == 2.5
 
 
 # --- errors and views ---------------------------------------------------------------------------------------------
@@ -91,17 +86,21 @@ def naive_error(kernel, X, features) -> float:
 def fitted_by(rows, kernel, method, r, seed, draw=0):
     """What a method gives for r; of a sequence, the first r of a whole sample."""
     child = int(np.random.SeedSequence((seed, draw)).generate_state(1)[0])
-    if method not in toy.SEQUENCES:
+    if method not in compute.SEQUENCES:
         return fit_features(method, rows.X, rows.y, kernel, r, child, rows.task)
-    return FourierMap(rff.draw_frequencies(kernel, toy.MOST_FREQUENCIES, rows.X.shape[1], method, child)[:r])
+    return FourierMap(rff.draw_frequencies(kernel, compute.MOST_FREQUENCIES, rows.X.shape[1], method, child)[:r])
 
 
 @pytest.mark.more(after=1)
 @pytest.mark.slow
-@pytest.mark.parametrize("method", [*toy.SEQUENCES, "weight", "sample", "nystroem"])
+@pytest.mark.parametrize("method", [*compute.SEQUENCES, "weight", "sample", "nystroem"])
 def test_errors_are_those_of_every_pair_of_rows(method):
-    rows, kernel = rows_of(n=25), rff.GaussianKernel(2.0)
-    errors = toy.approximation_errors(rows, kernel, method, (3, 8), 2, 5)
+    settings = settings_of(n_rows=25, seed=5)
+    rows, kernel = settings.rows_and_kernel()
+    if method in compute.SEQUENCES:
+        errors = compute.sequence(settings, method, n_draws=2).errors.T[[2, 7]]
+    else:
+        errors = compute.fitted_errors(settings, method, (3, 8), 2)
     assert errors.shape == (2, 2) and len(np.unique(errors)) == 4
     for i, r in enumerate((3, 8)):
         for draw in range(2):
@@ -115,19 +114,20 @@ def test_frequencies_too_few_to_match_are_those_with_a_warning(d):
     for r in range(2, 16):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            rff.draw_frequencies(KERNELS[0], r, d, "moment_matching", 0)
+            rff.draw_frequencies(rff.GaussianKernel(), r, d, "moment_matching", 0)
         warned += [r] * len(caught)
-    assert toy.too_few_to_match(range(2, 16), d) == tuple(warned) != ()
+    assert compute.too_few_to_match(range(2, 16), d) == warned != []
 
 
 @pytest.mark.more(after=12)
 @pytest.mark.slow
-@pytest.mark.parametrize("method", toy.SEQUENCES)
+@pytest.mark.parametrize("method", compute.SEQUENCES)
 @pytest.mark.parametrize("r", [1, 7, 33])
 def test_the_first_of_a_sample_are_distributed_as_a_sample_of_as_many(method, r):
     kernel, seeds = rff.GaussianKernel(1.3), range(100)
     few, many = (
-        np.array([toy_sample(kernel, method, count, seed)[:r] for seed in seeds]) for count in (r, toy.MOST_FREQUENCIES)
+        np.array([toy_sample(kernel, method, count, seed)[:r] for seed in seeds])
+        for count in (r, compute.MOST_FREQUENCIES)
     )
     delta = np.array([0.7, -0.2, 0.4, 1.1, -0.6])
     for power in (1, 2):
@@ -140,29 +140,32 @@ def toy_sample(kernel, method, count, seed):
 
 
 def test_a_sequence_has_the_views_frequencies_and_errors():
-    rows, kernel = rows_of("wine"), rff.GaussianKernel(2.0)
-    found = toy.sequence(rows, kernel, "sobol", 2, 4)
-    assert found.frequencies.shape == (toy.MOST_FREQUENCIES, 2) and found.errors.shape == (2, toy.MOST_FREQUENCIES)
-    for r in (1, 30, toy.MOST_FREQUENCIES):
-        view = toy.method_view(rows, kernel, "sobol", r, 4, cells=3)
+    found = compute.sequence(settings_of(seed=4), "sobol", n_draws=2)
+    assert found.frequencies.shape == (compute.MOST_FREQUENCIES, 2) and found.errors.shape == (
+        2,
+        compute.MOST_FREQUENCIES,
+    )
+    for r in (1, 30, compute.MOST_FREQUENCIES):
+        view = compute.method_view(settings_of(seed=4), "sobol", r, cells=3)
         np.testing.assert_allclose(found.frequencies[:r], view.frequencies, atol=1e-12)
         assert found.errors[0, r - 1] == pytest.approx(view.error, rel=1e-9)
 
 
 def test_the_plane_has_the_kernels_values_at_the_cells():
-    rows, kernel = rows_of("wine"), rff.GaussianKernel(2.0)
+    rows, kernel = settings_of().rows_and_kernel()
     cells = cell_centres(rows.extent, 3)
-    found = toy.plane_kernel(rows, kernel, 3)
-    np.testing.assert_allclose(found, np.exp(-(cells**2 + cells[:, None] ** 2) / 8), atol=1e-12)
+    expected = np.exp(-(cells**2 + cells[:, None] ** 2) / (2 * kernel.sigma**2))
+    np.testing.assert_allclose(compute.plane_kernel(settings_of(), 3), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["moons", "wine"])
 @pytest.mark.parametrize("method", ["monte_carlo", "sample"])
 def test_method_view_is_one_draw_projected_to_the_plane(name, method):
-    rows, kernel = rows_of(name), rff.GaussianKernel(1.1)
-    view = toy.method_view(rows, kernel, method, 9, 3, cells=4)
-    assert view.error == pytest.approx(toy.approximation_errors(rows, kernel, method, (9,), 1, 3)[0, 0], rel=1e-9)
+    settings = settings_of(name, seed=3)
+    rows, kernel = settings.rows_and_kernel()
+    view = compute.method_view(settings, method, 9, cells=4)
     fitted = fitted_by(rows, kernel, method, 9, 3)
+    assert view.error == pytest.approx(naive_error(kernel, rows.X, fitted.transform(rows.X)), rel=1e-9)
     assert isinstance(fitted, FourierMap) and view.landmarks is None
     weights = np.full(9, 1 / 9) if method == "monte_carlo" else fitted.weights
     np.testing.assert_allclose(view.weights, weights)
@@ -171,23 +174,25 @@ def test_method_view_is_one_draw_projected_to_the_plane(name, method):
     for row, v in enumerate(cells):
         for column, u in enumerate(cells):
             delta = u * rows.axes[:, 0] + v * rows.axes[:, 1]
-            wrong = weights @ np.cos(fitted.frequencies @ delta) - np.exp(-(delta @ delta) / (2 * 1.1**2))
+            wrong = weights @ np.cos(fitted.frequencies @ delta) - np.exp(-(delta @ delta) / (2 * kernel.sigma**2))
             assert view.error_map[row, column] == pytest.approx(abs(wrong), abs=1e-9)
 
 
 def test_nystroem_view_is_exact_at_its_landmarks():
-    rows, kernel = rows_of("moons"), rff.GaussianKernel(0.5)
-    view = toy.method_view(rows, kernel, "nystroem", 12, 0)
+    settings = settings_of("moons", width=0.5)
+    rows, _ = settings.rows_and_kernel()
+    view = compute.method_view(settings, "nystroem", 12)
     assert view.frequencies is None and view.weights is None and view.landmarks.shape == (12, 2)
     for landmark in view.landmarks + rows.centre:
         assert np.abs(rows.X - landmark).max(axis=1).min() < 1e-10
     # With every row as a landmark, the kernel matrix is exact.
-    assert toy.method_view(rows, kernel, "nystroem", len(rows.X), 0).error < 1e-5
+    assert compute.method_view(settings, "nystroem", len(rows.X)).error < 1e-5
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-def test_frequency_extent_holds_the_given_fraction(kernel):
-    extent = toy.frequency_extent(kernel)
+@pytest.mark.parametrize("name", KERNELS_BY_TITLE)
+def test_frequency_extent_holds_the_given_fraction(name):
+    extent = compute.frequency_extent(settings_of(kernel=name))
+    _, kernel = settings_of(kernel=name).rows_and_kernel()
     fresh = kernel.sample_frequencies(20000, 2, 99)
     assert (np.abs(fresh).max(axis=1) <= extent).mean() == pytest.approx(0.97, abs=0.01)
 
@@ -196,13 +201,15 @@ def test_frequency_extent_holds_the_given_fraction(kernel):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-def test_variances_agree_with_formulas_and_simulation(kernel):
-    curves = toy.variance_curves(kernel, 3.0, 5, 7, 4000, 0)
-    np.testing.assert_allclose(curves.distances, [0, 0.75, 1.5, 2.25, 3])
+@pytest.mark.parametrize("name", KERNELS_BY_TITLE)
+def test_variances_agree_with_formulas_and_simulation(name):
+    settings = settings_of("moons", kernel=name)
+    rows, kernel = settings.rows_and_kernel()
+    curves = compute.variance_curves(settings, 7, 4000)
+    np.testing.assert_allclose(curves.distances, np.linspace(0, 2 * rows.extent, 33))
     rng = np.random.default_rng(1)
     omega, b = kernel.sample_frequencies(200_000, 1, rng)[:, 0], rng.uniform(0, 2 * np.pi, 200_000)
-    for i, delta in enumerate(curves.distances):
+    for i, delta in list(enumerate(curves.distances))[::8]:
         assert curves.kernel[i] == pytest.approx(kernel([[delta]], [[0.0]])[0, 0])
         # One frequency is two features of the cos/sin map, one of the random-phase map.
         terms = {"cos_sin": 2 * np.var(np.cos(omega * delta))}

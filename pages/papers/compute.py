@@ -1,16 +1,18 @@
-"""The reruns that ship with the repository, compared with the papers' numbers; read once for all sessions."""
+"""Errors printed by Letarte et al. (2019) or Li et al. (2019), with those of finished reruns that ship here.
+
+They are fractions, except for the relative errors of "li-table2" and the root mean squares of "li-table3".
+
+Run as a program: python compute.py [errors.csv]
+"""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from threading import Condition, Thread
+import sys
 from typing import NamedTuple
 
 import pandas as pd
-from cachetools import cached
 
-from pages.shared.server.cache import shared_cache
-from rff_engine.studies.reports import li, reproduction
+from rff_engine.studies.reports import reproduction
 from rff_engine.studies.running.store import Store
 
 #: Numbers of features in the table below a figure.
@@ -19,36 +21,24 @@ TABLED_D = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 LEARNED = ("sample", "cluster", "supervise")
 
 
-def _shipped() -> Store:
-    return Store(reproduction.SHIPPED, read_only=True)
-
-
-@shared_cache
 def beside_paper(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
-    """A table or figure of a paper and its reruns, see `reproduction.compare_with_paper`."""
-    with _shipped() as store:
+    """Compare a table or figure of a paper with its reruns, see `reproduction.compare_with_paper`."""
+    with Store(reproduction.SHIPPED, read_only=True) as store:
         return reproduction.compare_with_paper(target, reproduction.known_rows(store, target, scaled=scaled))
 
 
-@cached({}, condition=Condition())
-def read_ahead(targets: tuple[str, ...], scaled: tuple[str, ...]) -> Thread:
-    """Fill the cache of `beside_paper` in a thread of its own, so that no tab is slow at its first visit."""
-
-    def read() -> None:
-        for target in targets:
-            with suppress(OSError, ValueError):  # the tab itself tells the visitor
-                beside_paper(target, () if target in li.TARGETS else scaled)
-
-    thread = Thread(target=read, name="reruns", daemon=True)
-    thread.start()
-    return thread
-
-
-@shared_cache
 def made_by(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
-    """Settings, time and provenance of each finished run behind a table or figure."""
-    with _shipped() as store:
+    """Read settings, time and provenance of each finished run behind a table or figure."""
+    with Store(reproduction.SHIPPED, read_only=True) as store:
         return reproduction.provenance(store, reproduction.specs(target, scaled=scaled))
+
+
+def numbers(target: str, scaled: tuple[str, ...], dataset: str, r: int) -> pd.DataFrame:
+    """Return the rows of one figure, of one number of frequencies, or of the whole table."""
+    comparison = beside_paper(target, scaled)
+    if target == "li-table2":
+        return comparison[comparison["D"] == r]
+    return comparison if target in ("table1", "li-table3") else comparison[comparison["dataset"] == dataset]
 
 
 class Closeness(NamedTuple):
@@ -63,7 +53,7 @@ class Closeness(NamedTuple):
 
 
 def closeness(comparison: pd.DataFrame) -> Closeness:
-    """How close the means of reruns are to the numbers of Li et al. (2019)."""
+    """Count how many means of reruns are close to the numbers of Li et al. (2019)."""
     known = comparison[comparison["paper"].notna() & comparison["mean"].notna()]
     near = (known["mean"] - known["paper"]).abs() <= known["paper"] / 3
     several = [(name, cells) for name, cells in known.groupby("dataset", sort=False) if len(cells) > 1]
@@ -79,7 +69,7 @@ class Orders(NamedTuple):
 
 
 def orders(comparison: pd.DataFrame) -> Orders:
-    """How far the order of PB and RBF in Table 1 and in its reruns agree."""
+    """Find how far the order of PB and RBF in Table 1 and in its reruns agree."""
     by_name = comparison.pivot(index="dataset", columns="column", values=["paper", "mean"])
     better = by_name.index[by_name["paper"]["pb"] < by_name["paper"]["rbf"]]
     here = by_name.index[by_name["mean"]["pb"] < by_name["mean"]["rbf"]]
@@ -96,16 +86,27 @@ class Ties(NamedTuple):
 
 
 def ties(comparison: pd.DataFrame) -> Ties:
-    """How much the choice among tied settings matters."""
+    """Measure how much the choice among tied settings matters."""
     width = (comparison["tied_high"] - comparison["tied_low"]).dropna()
     return Ties(len(width), int((width > 0).sum()), float(width.max()) if len(width) else 0.0)
 
 
 def differences(comparison: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Errors of Figures 3 and 5 on a data set, of the paper and the rerun, and their difference, in percent."""
+    """Return errors of Figures 3 and 5 on a data set, of the paper and the rerun, and their difference, in percent."""
     rows = comparison[(comparison["dataset"] == dataset) & comparison["D"].isin(TABLED_D)]
     table = rows[["method", "D", "paper", "published", "mean", "spread"]].copy()
     table["difference"] = table["published"] - table["paper"]
     errors = ["paper", "published", "mean", "spread", "difference"]
     table[errors] = (100 * table[errors]).round(2)
     return table[["method", "D", "paper", "published", "difference", "mean", "spread"]]
+
+
+if __name__ == "__main__":
+    # The experiment
+    target = "table1"  # or "figure2", "figure3", "figure5", "figure6", "li-table2", "li-table3"
+    dataset = "breast"  # that of a figure; a table has all
+    r = 200  # frequencies, of "li-table2"
+    scaled = ()  # data sets whose columns are standardised: ("adult",)
+
+    table = numbers(target, scaled, dataset, r)
+    table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,0 +1,407 @@
+"""Frequencies adapted to points of the plane: weights on a grid, a descent, densities, and the number of landmarks.
+
+It follows Li et al. (2019): Figure 1, Algorithm 1, Claim 1 and Figure 2. Data have no labels here.
+
+Run as a program: python compute.py [numbers.csv]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pandas as pd
+
+import rff_engine as rff
+from rff_datasets import ToyData, make_toy_inputs
+from rff_engine.studies.toy.plane import cell_centres, plane_points
+
+#: Ways to choose landmarks.
+METHODS = ("sample", "cluster", "nearest")
+#: Those whose errors are compared.
+COMPARED = METHODS[:2]
+#: Numbers of landmarks on the slider and of the error curve; draws of the curve, and steps of its descents.
+LANDMARK_COUNTS, CURVE_DRAWS, CURVE_STEPS = (2, 5, 10, 20, 50, 100), 3, 15
+#: Numbers of frequencies whose losses on landmarks are compared with those on all points.
+GAP_R = (5, 20)
+#: Sets of frequencies for each.
+N_FUNCTIONS = 30
+#: Penalty on ||p||^2 in a descent. It can be tiny: in the plane few frequencies suffice, and there are many points.
+RIDGE = 1e-6
+#: Failures that Proposition 1 allows.
+_DELTA = 0.05
+#: Standard deviations of the prior that the square of frequencies shows, to either side.
+_WIDTHS = 3.5
+# Streams of random numbers other than that of the points, which are drawn from the seed alone.
+_LANDMARKS, _FREQUENCIES, _CURVE, _GAPS = 1, 2, 3, 4
+
+
+@dataclass(frozen=True)
+class AdaptiveSettings:
+    """The points, the kernel, and the landmarks that represent the points."""
+
+    data: ToyData
+    sigma: float
+    method: str
+    n_landmarks: int
+
+
+def landmark_counts(n: int) -> tuple[int, ...]:
+    """Return the numbers of landmarks that are no larger than n."""
+    return tuple(count for count in LANDMARK_COUNTS if count <= n)
+
+
+def inputs(data: ToyData) -> np.ndarray:
+    """Draw the points (N, 2)."""
+    return make_toy_inputs(data.name, data.n, data.noise, data.seed)
+
+
+def data_extent(data: ToyData) -> float:
+    """Return half the side of the square that shows the points."""
+    return float(np.ceil(4.2 * np.abs(inputs(data)).max()) / 4)
+
+
+def frequency_extent(sigma: float) -> float:
+    """Return half the side of the square of frequencies that figures show."""
+    return _WIDTHS / sigma
+
+
+def chosen_landmarks(settings: AdaptiveSettings) -> tuple[np.ndarray, np.ndarray]:
+    """Choose the landmarks (m, 2), and their weights in the loss (m,)."""
+    rng = np.random.default_rng((settings.data.seed, _LANDMARKS))
+    return rff.kernel_landmarks(inputs(settings.data), settings.n_landmarks, settings.method, rng)
+
+
+@dataclass(frozen=True)
+class GridWeights:
+    """Weights of a grid of frequencies by the prior and by the p-step.
+
+    Errors are relative, ||K~ - K|| / ||K|| at the landmarks, weighted as in the loss.
+    """
+
+    grid: np.ndarray
+    """(G,), either coordinate of the frequencies"""
+    prior: np.ndarray
+    """(G, G), density times the area of a cell"""
+    weights: np.ndarray
+    """(G, G), of the p-step; opposite frequencies have equal weights"""
+    prior_error: float
+    error: float
+    prior_effective: float
+    """(sum p)^2 / sum p^2, the effective number of frequencies"""
+    effective: float
+
+
+def grid_weights(settings: AdaptiveSettings, ridge: float, cells: int = 30) -> GridWeights:
+    """Weigh a grid of frequencies so that it approximates the kernel best at the landmarks (Li et al. 2019, Figure 1).
+
+    `cells` is even, so that each frequency has an opposite one, with the same cosine. The larger `ridge`, lambda, the
+    more evenly weights spread over suitable frequencies.
+    """
+    landmarks, shares = chosen_landmarks(settings)
+    kernel = rff.GaussianKernel(settings.sigma)
+    extent = frequency_extent(settings.sigma)
+    grid = cell_centres(extent, cells)
+    omega = plane_points(grid)
+    prior = kernel.spectral_density(omega) * (2 * extent / cells) ** 2
+    # One of two opposite frequencies is solved for. At p/2 each they cost half as much ridge as one of them at p.
+    half = rff.feature_weights(landmarks, kernel, omega[len(omega) // 2 :], shares, ridge / 2) / 2
+    p = np.concatenate([half[::-1], half])
+    exact = kernel(landmarks)
+    whole = shares @ exact**2 @ shares
+    prior_error, error = (
+        float(np.sqrt(_loss(landmarks, shares, exact, omega, weights) / whole)) for weights in (prior, p)
+    )
+    prior_effective, effective = (float(weights.sum() ** 2 / (weights**2).sum()) for weights in (prior, p))
+    return GridWeights(
+        grid, prior.reshape(cells, cells), p.reshape(cells, cells), prior_error, error, prior_effective, effective
+    )
+
+
+def _loss(points, point_weights, exact, omega, weights) -> float:
+    """sum_st q_s^2 q_t^2 (sum_j p_j cos(omega_j . (x_s - x_t)) - k(x_s - x_t))^2, from the exact kernel matrix."""
+    features = rff.fourier_features(points, omega, weights)
+    return float(point_weights @ (features @ features.T - exact) ** 2 @ point_weights)
+
+
+def _relative_error(X, exact, omega, weights) -> float:
+    """||K~ - K|| / ||K|| over all pairs of points."""
+    features = rff.fourier_features(X, omega, weights)
+    return float(np.linalg.norm(features @ features.T - exact) / np.linalg.norm(exact))
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Some steps of a descent of frequencies and weights; errors are relative, ||K~ - K|| / ||K||."""
+
+    losses: np.ndarray
+    """(steps + 1,), the objective, which never rises"""
+    landmark_errors: np.ndarray
+    """(steps + 1,), at the landmarks, weighted as in the loss, without its penalty"""
+    steps: np.ndarray
+    """(F,), steps that are kept, including the first and the last"""
+    frequencies: np.ndarray
+    """(F, r, 2)"""
+    weights: np.ndarray
+    """(F, r)"""
+    errors: np.ndarray
+    """(F,), over all pairs of points"""
+    drawn_error: float
+    """Over all pairs of points, for the first frequencies at equal weights 1/r"""
+
+
+def descent(settings: AdaptiveSettings, r: int, max_steps: int = 80, n_frames: int = 45) -> Descent:
+    """Let r frequencies and their weights descend (Li et al. 2019, Equation 5 and Algorithm 1).
+
+    It starts at frequencies of the prior, of which a smaller r has the first, and uses the landmarks only; all points
+    are for the errors. Of more than `n_frames` steps some are kept, more of the early ones, since frequencies move
+    furthest there.
+    """
+    X = inputs(settings.data)
+    landmarks, shares = chosen_landmarks(settings)
+    kernel = rff.GaussianKernel(settings.sigma)
+    omega = kernel.sample_frequencies(r, 2, np.random.default_rng((settings.data.seed, _FREQUENCIES)))
+    adapted = rff.adapt_frequencies(landmarks, kernel, omega, shares, RIDGE, max_steps=max_steps, keep_path=True)
+    assert adapted.path is not None  # keep_path
+    kept = _kept_steps(len(adapted.losses) - 1, n_frames)
+    path = [adapted.path[step] for step in kept]
+    exact = kernel(X)
+    at_landmarks = kernel(landmarks)
+    whole = shares @ at_landmarks**2 @ shares
+    seen = [_loss(landmarks, shares, at_landmarks, *state) for state in adapted.path]
+    return Descent(
+        adapted.losses,
+        np.sqrt(np.array(seen) / whole),
+        kept,
+        np.stack([frequencies for frequencies, _ in path]),
+        np.stack([weights for _, weights in path]),
+        np.array([_relative_error(X, exact, *state) for state in path]),
+        _relative_error(X, exact, omega, None),
+    )
+
+
+def _kept_steps(last: int, n: int) -> np.ndarray:
+    """At most n of 0 .. last, including both ends, at growing distances."""
+    return np.unique(np.round(last * np.linspace(0, 1, n) ** 2).astype(int))
+
+
+@dataclass(frozen=True)
+class ImportancePlane:
+    """Densities to draw frequencies from, over a square, and their errors."""
+
+    grid: np.ndarray
+    """(G,), either coordinate of the frequencies"""
+    prior: np.ndarray
+    """(G, G), the kernel's own density"""
+    claim: np.ndarray
+    """(G, G), density of Claim 1, which assumes Gaussian differences of points"""
+    data: np.ndarray
+    """(G, G), best density for the given points, within the square"""
+    spread: float
+    """Standard deviation of a coordinate of x - x', for Claim 1"""
+    squared_errors: dict[str, float]
+    """By "prior", "claim" and "data": r times the mean squared error of the kernel over all pairs of points"""
+
+    def saving(self, density: str) -> float:
+        """Return what share of the prior's squared error the density "claim" or "data" saves; below 0 if it adds."""
+        return 1 - self.squared_errors[density] / self.squared_errors["prior"]
+
+
+def importance_plane(data: ToyData, sigma: float, cells: int = 101) -> ImportancePlane:
+    """Compute importance densities that minimise the mean squared error (Li et al. 2019, Claim 1).
+
+    An estimate from frequencies of q with weights p/q has the variance ``E_q (p/q)^2 c - E k^2`` over r, where c is the
+    mean of cos^2(omega . (x - x')) over pairs; q in proportion to p sqrt(c) makes it least (Cauchy and Schwarz). For n
+    points c = (1 + |phi(2 omega)|^2) / 2, phi their characteristic function, so that it costs O(n) a frequency.
+    Integrals are over the square.
+    """
+    X = inputs(data)
+    kernel = rff.GaussianKernel(sigma)
+    extent = frequency_extent(sigma)
+    grid = cell_centres(extent, cells)
+    omega = plane_points(grid)
+    spread = float(np.sqrt(2 * X.var(axis=0).mean()))
+    prior = kernel.spectral_density(omega)
+    claim = rff.importance_density(omega, kernel, spread)
+    along, up = (np.exp(2j * np.outer(grid, coordinate)) for coordinate in X.T)
+    agreement = (1 + np.abs(up @ along.T / len(X)).ravel() ** 2) / 2
+    area = (2 * extent / cells) ** 2
+    best = prior * np.sqrt(agreement)
+    best /= best.sum() * area
+    whole = np.mean(kernel(X) ** 2)
+    densities = {"prior": prior, "claim": claim, "data": best}
+    errors = {name: float((prior**2 / q * agreement).sum() * area - whole) for name, q in densities.items()}
+    planes = {name: density.reshape(cells, cells) for name, density in densities.items()}
+    return ImportancePlane(grid, **planes, spread=spread, squared_errors=errors)
+
+
+def landmark_curve(
+    data: ToyData,
+    sigma: float,
+    r: int,
+    method: str,
+    counts: Sequence[int] = LANDMARK_COUNTS,
+    max_steps: int = CURVE_STEPS,
+) -> np.ndarray:
+    """Compute errors over all points by numbers of landmarks of a descent, (P, draws) (Li et al. 2019, Figure 2).
+
+    A draw starts from the same `r` frequencies for every number of landmarks and for every method.
+    """
+    X = inputs(data)
+    kernel = rff.GaussianKernel(sigma)
+    rng = np.random.default_rng((data.seed, _CURVE))
+    exact = kernel(X)
+    counts = [count for count in counts if count <= data.n]
+    errors = np.empty((len(counts), CURVE_DRAWS))
+    for draw, seed in enumerate(rng.integers(2**31) for _ in range(CURVE_DRAWS)):
+        omega = kernel.sample_frequencies(r, 2, np.random.default_rng(seed))
+        for i, count in enumerate(counts):
+            landmarks, shares = rff.kernel_landmarks(X, count, method, np.random.default_rng((seed, 1)))
+            adapted = rff.adapt_frequencies(landmarks, kernel, omega, shares, RIDGE, max_steps=max_steps)
+            errors[i, draw] = _relative_error(X, exact, adapted.frequencies, adapted.weights)
+    return errors
+
+
+@dataclass(frozen=True)
+class LossGaps:
+    """How far the loss on landmarks is from that on all points; (P, draws) each, P numbers of landmarks."""
+
+    counts: tuple[int, ...]
+    """Numbers of landmarks"""
+    sampled: np.ndarray
+    """The largest |L_n - L| among many frequencies drawn from the prior: from below, what Proposition 1 bounds"""
+    sampled_fitted: np.ndarray
+    """|L_n - L| at frequencies and weights fitted to these landmarks"""
+    sample_bound: np.ndarray
+    """Proposition 1, for frequencies no longer than the longest of these"""
+    clustered: np.ndarray
+    """The largest |L^c - L| among the same drawn frequencies: from below, what Proposition 2 bounds"""
+    clustered_fitted: np.ndarray
+    """|L^c - L| at frequencies and weights fitted to the centroids"""
+    cluster_bound: np.ndarray
+    """Proposition 2"""
+
+
+def loss_gaps(data: ToyData, sigma: float, r: int) -> LossGaps:
+    """Compare the loss on landmarks with that on all points (Li et al. 2019, Propositions 1 and 2).
+
+    Fitted weights are divided by their sum, as the propositions have them on the simplex. Landmarks of Proposition 1
+    are drawn with replacement. The largest difference is taken over `N_FUNCTIONS` sets of `r` frequencies.
+    """
+    X = inputs(data)
+    kernel = rff.GaussianKernel(sigma)
+    rng = np.random.default_rng((data.seed, _GAPS))
+    counts = landmark_counts(data.n)
+    drawn = [kernel.sample_frequencies(r, 2, rng) for _ in range(N_FUNCTIONS)]
+    on_all = np.array([rff.kernel_approximation_loss(X, kernel, W) for W in drawn])
+    diameter = float(np.sqrt(((X[:, None] - X) ** 2).sum(axis=2)).max())
+    gaps = np.empty((6, len(counts), CURVE_DRAWS))
+    for i, n in enumerate(counts):
+        for draw in range(CURVE_DRAWS):
+            rows = X[rng.choice(len(X), size=n)]
+            W, p = _on_the_simplex(rows, kernel, drawn[0], None)
+            of_drawn = np.array([rff.kernel_approximation_loss(rows, kernel, W, distinct=True) for W in drawn])
+            of_fitted = rff.kernel_approximation_loss(rows, kernel, W, p, distinct=True)
+            bound = rff.sample_loss_bound(n, r, 2, _longest([*drawn, W]), diameter, _DELTA)
+            gaps[:3, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
+            centroids, shares = rff.kernel_landmarks(X, n, "cluster", rng)
+            W, p = _on_the_simplex(centroids, kernel, drawn[0], shares)
+            exact = kernel(centroids)
+            of_drawn = np.array([_loss(centroids, shares, exact, W, None) for W in drawn])
+            of_fitted = _loss(centroids, shares, exact, W, p)
+            distances = np.sqrt(((X[:, None] - centroids) ** 2).sum(axis=2)).min(axis=1)
+            bound = rff.cluster_loss_bound(distances, _longest([*drawn, W]), np.exp(-0.5) / sigma)
+            gaps[3:, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
+    return LossGaps(counts, *gaps)
+
+
+def _gaps(X, kernel, of_drawn, of_fitted, W, p) -> tuple[float, float]:
+    """The largest difference among drawn frequencies, and that of fitted ones."""
+    return np.abs(of_drawn).max(), abs(of_fitted - rff.kernel_approximation_loss(X, kernel, W, p))
+
+
+def _on_the_simplex(landmarks, kernel, omega, shares):
+    """Fitted frequencies, and their weights divided by the sum."""
+    adapted = rff.adapt_frequencies(landmarks, kernel, omega, shares, RIDGE, max_steps=CURVE_STEPS)
+    return adapted.frequencies, adapted.weights / adapted.weights.sum()
+
+
+def _longest(frequencies) -> float:
+    return float(np.linalg.norm(np.concatenate(frequencies), axis=1).max())
+
+
+def numbers(settings: AdaptiveSettings, r: int, ridge: float) -> pd.DataFrame:
+    """Return all numbers of the page as one table; frequencies are in radians per unit of x, errors are relative."""
+    points = settings.data, settings.sigma
+    grid = grid_weights(settings, ridge)
+    path = descent(settings, r)
+    plane = importance_plane(*points)
+    counts = landmark_counts(settings.data.n)
+    curves = {name: landmark_curve(*points, r, name) for name in COMPARED}
+    gaps = {count: loss_gaps(*points, count) for count in GAP_R}
+    omega_1, omega_2 = plane_points(grid.grid).T
+    tables = {
+        "grid": {"omega_1": omega_1, "omega_2": omega_2, "prior": grid.prior.ravel(), "weight": grid.weights.ravel()},
+        "grid errors": {
+            "weights": ["prior", "points"],
+            "error": [grid.prior_error, grid.error],
+            "effective_frequencies": [grid.prior_effective, grid.effective],
+        },
+        "descent": {
+            "step": np.repeat(path.steps, r),
+            "frequency": np.tile(np.arange(r), len(path.steps)),
+            "omega_1": path.frequencies[..., 0].ravel(),
+            "omega_2": path.frequencies[..., 1].ravel(),
+            "weight": path.weights.ravel(),
+        },
+        "errors at the landmarks": {
+            "step": np.arange(len(path.losses)),
+            "loss": path.losses,
+            "error": path.landmark_errors,
+        },
+        "errors over all points": {"step": path.steps, "error": path.errors},
+        "errors as drawn": {"error": [path.drawn_error]},
+        "densities": {
+            "omega_1": plane.grid,
+            **{name: getattr(plane, name)[len(plane.grid) // 2] for name in ("prior", "claim", "data")},
+        },
+        "squared errors": {
+            "density": list(plane.squared_errors),
+            "squared_error": list(plane.squared_errors.values()),  # of one frequency; of r it is 1/r of that
+        },
+        "landmarks": {
+            "method": np.repeat(list(curves), len(counts)),
+            "landmarks": np.tile(counts, len(curves)),
+            "error": np.concatenate([of_method.mean(axis=1) for of_method in curves.values()]),
+            "best": np.concatenate([of_method.min(axis=1) for of_method in curves.values()]),
+            "worst": np.concatenate([of_method.max(axis=1) for of_method in curves.values()]),
+        },
+        "differences of losses": {
+            "frequencies": np.repeat(list(gaps), len(counts)),
+            "landmarks": np.tile(counts, len(gaps)),
+            **{
+                one.name: np.concatenate([getattr(gap, one.name).mean(axis=1) for gap in gaps.values()])
+                for one in fields(LossGaps)[1:]
+            },
+        },
+    }
+    frames = map(pd.DataFrame, tables.values())
+    return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
+
+
+if __name__ == "__main__":
+    # The experiment
+    data = "line"  # or a cross, a ring, ..., see rff_datasets.toy_input_names()
+    N = 300  # points
+    noise = 0.05  # standard deviation added to every coordinate
+    seed = 0
+    sigma = 1.0  # width of the Gaussian kernel
+    r = 20  # frequencies
+    ridge = 0.1  # of the weights on the grid; a descent takes RIDGE
+    method = "sample"  # landmarks; or "cluster", "nearest"
+    landmarks = 50  # at most N
+
+    settings = AdaptiveSettings(ToyData(data, N, noise, seed), sigma, method, landmarks)
+    numbers(settings, r, ridge).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
