@@ -1,4 +1,4 @@
-"""Kernel learning in the plane: the frequency plane, candidates with their weights, and test errors with few features.
+"""Kernel learning in the plane: the frequency plane, and candidates with their losses.
 
 It follows Letarte et al. (2019), Sections 5.3 and 5.4. Results that do not depend on beta or rho are computed
 separately.
