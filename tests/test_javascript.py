@@ -88,40 +88,35 @@ def test_a_module_comes_after_what_it_imports_and_once(tmp_path):
     ]
 
 
+OTHER_FORMS = [
+    'import { a as b } from "./a.js";',
+    'import * as a from "./a.js";',
+    'import a from "./a.js";',
+    'import "./a.js";',
+    'import { a } from "library";',
+    'const a = await import("./a.js");',
+    "const here = import.meta.url;",
+    "export { a };",
+    'export * from "./a.js";',
+    "export var a = 1;",
+]
+IMPORT = 'import { a } from "./a.js";'
+ONE = "export const a = 1;"
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("entry", "other", "said"),
     [
-        'import { a as b } from "./a.js";',
-        'import * as a from "./a.js";',
-        'import a from "./a.js";',
-        'import "./a.js";',
-        'import { a } from "library";',
-        'const a = await import("./a.js");',
-        "const here = import.meta.url;",
-        "export { a };",
-        'export * from "./a.js";',
-        "export var a = 1;",
+        *((f"{line}\nexport default 1;", ONE, "unknown form") for line in OTHER_FORMS),
+        (IMPORT, f"{ONE}\nexport default a;", r"a\.js has an import or export of an unknown form"),
+        (IMPORT, f'import {{ b }} from "./entry.js";\n{ONE}', r"entry\.js -> a\.js -> entry\.js"),
     ],
 )
-def test_other_forms_of_import_and_export_are_refused(tmp_path, line):
-    (tmp_path / "a.js").write_text("export const a = 1;\n")
-    (tmp_path / "entry.js").write_text(f"{line}\nexport default 1;\n")
-    with pytest.raises(ValueError, match="unknown form"):
+def test_other_forms_second_defaults_and_circles_are_refused(tmp_path, entry, other, said):
+    (tmp_path / "a.js").write_text(f"{other}\n")
+    (tmp_path / "entry.js").write_text(f"{entry}\n")
+    with pytest.raises(ValueError, match=said):
         join_modules(tmp_path / "entry.js")
-
-
-def test_only_the_entry_may_export_a_default(tmp_path):
-    (tmp_path / "a.js").write_text("export const a = 1;\nexport default a;\n")
-    (tmp_path / "entry.js").write_text('import { a } from "./a.js";\nexport default a;\n')
-    with pytest.raises(ValueError, match=r"a\.js has an import or export of an unknown form"):
-        join_modules(tmp_path / "entry.js")
-
-
-def test_modules_that_import_each_other_are_refused(tmp_path):
-    (tmp_path / "a.js").write_text('import { b } from "./b.js";\nexport const a = 1;\n')
-    (tmp_path / "b.js").write_text('import { a } from "./a.js";\nexport const b = 1;\n')
-    with pytest.raises(ValueError, match=r"a\.js -> b\.js -> a\.js"):
-        join_modules(tmp_path / "a.js")
 
 
 def test_the_declared_constants_are_those_that_python_writes():

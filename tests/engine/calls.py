@@ -25,7 +25,9 @@ KERNEL = rff.GaussianKernel()
 PLANE = {"u": np.linspace(-1, 1, 4), "v": np.linspace(-1, 1, 3)}
 LABELLED = {"X": X, "y": Y, "omega": OMEGA}
 LANDMARKS = {"landmarks": X[:L], "landmark_labels": Y[:L], "omega": OMEGA}
-ADAPTED = {"kernel": KERNEL, "omega": OMEGA, "max_steps": 2}
+ADAPTED = {"kernel": KERNEL, "omega": OMEGA, "max_steps": 2, "tol": 1e-3, "solver": "variable_projection"}
+ADAPTED |= {"learning_rate": 0.1, "inner_steps": 10}
+SUPERVISED = {"task": "classification", "decay": 0.1, "agreement": 1.0}
 MARGINS = {"decision": X[:, 0], "y": 2.0 * Y - 1}
 PAIR = np.array([0.2, 0.3])
 OF_VOTES = {"log_ratio": np.array([3.0, -1.0]), "scale": np.array([1.0, 2.0]), "n": 50, "epsilon": 0.05}
@@ -59,7 +61,7 @@ GIVEN = {
     "kernel_landmarks": {"X": X, "n_landmarks": 4, "method": "cluster", "random_state": 0},
     "feature_weights": {"landmarks": X[:L], "kernel": KERNEL, "omega": OMEGA, "landmark_weights": np.full(L, 1 / L)},
     "adapt_frequencies": {"landmarks": X[:L], **ADAPTED, "landmark_weights": np.full(L, 1 / L), "ridge": 0.1},
-    "supervise_frequencies": {**LABELLED, **ADAPTED, "task": "classification", "decay": 0.1, "random_state": 0},
+    "supervise_frequencies": {**LABELLED, **ADAPTED, **SUPERVISED, "random_state": 0},
     "relative_kernel_error": {"X": X, "kernel": KERNEL, "features": X},
     "kernel_approximation_loss": {"X": X, "kernel": KERNEL, "omega": OMEGA, "weights": np.full(D, 1 / D)},
     "sample_loss_bound": {"n": 9, "r": 2, "d": 2, "radius": 1.0, "diameter": 1.0, "delta": 0.1},
@@ -142,6 +144,7 @@ def calls():
     yield "alignment_loss_batched", batched, {**LABELLED, "classes": np.array([0, 1]), "sample_weight": WEIGHTS}
     yield "FrequencyBlocks.take", rff.FrequencyBlocks(KERNEL, 10, 2).take, {"indices": np.array([0, 9])}
     yield "FrequencyBlocks.block", rff.FrequencyBlocks(KERNEL, 10, 2).block, {"b": 0}
+    yield "GaussianKernel.from_gamma", rff.GaussianKernel.from_gamma, {"gamma": 2.0}
     yield "PeriodicKernel.spectral_mass", rff.PeriodicKernel().spectral_mass, {"multiples": np.eye(2, dtype=int)}
     for kernel in KERNELS:
         name, parameters = type(kernel).__name__, kernel.get_params(deep=False)

@@ -8,13 +8,12 @@ from scipy.optimize import nnls
 from sklearn.cluster import KMeans
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-import datasets
 from rff_engine import (
+    AdaptiveFourierFeatures,
     GaussianKernel,
-    LaplacianKernel,
+    SupervisedFourierFeatures,
     adapt_frequencies,
     draw_frequencies,
     feature_weights,
@@ -26,7 +25,6 @@ from rff_engine import (
 )
 from rff_engine._approximation_loss import KernelApproximationLoss, least_nonnegative
 from rff_engine.adaptive import _TASKS, SOLVERS, _Hinge, _JointObjective
-from rff_engine.frequencies import SAMPLING_SCHEMES
 from rff_engine.kernels import KERNELS as NAMED
 
 KERNELS = [named.of_width(1.5, nu=1.5) for named in NAMED.values()]
@@ -61,15 +59,6 @@ def problem(shape=(9, 3, 5), seed=0, kernel=KERNELS[0]):
     return rng.normal(size=(n, d)), weights, kernel.sample_frequencies(r, d, rng), rng.uniform(0, 0.4, r)
 
 
-@pytest.fixture(scope="session")
-def wine():
-    """The training rows of wine, and the kernel of the paper's protocol."""
-    found = datasets.load("wine")
-    rows = np.random.default_rng(0).permutation(found.n_samples)[: 2 * found.n_samples // 3]
-    X = StandardScaler().fit_transform(found.X[rows])
-    return X, np.asarray(found.y[rows], dtype=float), GaussianKernel(np.sqrt(X.shape[1] / 2))
-
-
 # --- the objective ------------------------------------------------------------------------------------------------
 
 
@@ -99,15 +88,6 @@ def test_gradient_equals_finite_differences(shape, seed):
     slopes = finite_differences(value, omega)
     assert gradient.shape == omega.shape
     assert np.abs(gradient - slopes).max() <= 1e-6 * np.abs(slopes).max()
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_gradient_at_optimal_weights_is_that_of_the_reduced_objective(shape):
-    points, weights, omega, _ = problem(shape, 1)
-    loss = KernelApproximationLoss(points, KERNELS[0], weights, 0.1)
-    start = loss.inside(omega)
-    slopes = finite_differences(lambda V: loss.at(V)[0], start)
-    assert np.abs(loss.at(start)[1] - slopes).max() <= 1e-6 * np.abs(slopes).max()
 
 
 # --- the weights --------------------------------------------------------------------------------------------------
@@ -150,15 +130,6 @@ def test_equal_frequencies_need_no_ridge():
     twice = feature_weights(points, KERNELS[0], np.vstack([omega, omega]), weights, ridge=0)
     once = feature_weights(points, KERNELS[0], omega, weights, ridge=0)
     np.testing.assert_allclose(twice[: len(omega)] + twice[len(omega) :], once, atol=1e-4)
-
-
-def test_mixture_of_few_cosines_is_recovered_exactly():
-    class Cosines(GaussianKernel):
-        def _matrix(self, X, Y):
-            return np.cos((X[:, None] - Y[None]) @ omega.T) @ [0.5, 0, 0.2, 0.3, 0]
-
-    points, _, omega, _ = problem((30, 3, 5))
-    np.testing.assert_allclose(feature_weights(points, Cosines(), omega, ridge=0), [0.5, 0, 0.2, 0.3, 0], atol=1e-10)
 
 
 # --- the descent --------------------------------------------------------------------------------------------------
@@ -353,16 +324,6 @@ def test_many_rows_are_clustered_by_a_sample(monkeypatch):
     assert ((X - centroids[nearest]) ** 2).sum() < 1.2 * whole
 
 
-@pytest.mark.parametrize("method", ["sample", "cluster", "nearest"])
-def test_csr_points_equal_dense_ones(method):
-    X = np.random.default_rng(0).normal(size=(40, 5)).clip(0)
-    dense, weights = kernel_landmarks(X, 6, method, 0)
-    sparse, sparse_weights = kernel_landmarks(sp.csr_array(X), 6, method, 0)
-    assert sp.issparse(sparse) == (method != "cluster")
-    np.testing.assert_allclose(sparse.toarray() if sp.issparse(sparse) else sparse, dense, atol=1e-12)
-    np.testing.assert_allclose(sparse_weights, weights)
-
-
 # --- what it is good for ------------------------------------------------------------------------------------------
 
 
@@ -377,28 +338,6 @@ def test_relative_error_equals_that_of_whole_matrices(monkeypatch):
         assert relative_kernel_error(sp.csr_array(X), kernel, features) == pytest.approx(expected, rel=1e-12)
         single = relative_kernel_error(X.astype(np.float32), kernel, features.astype(np.float32))
         assert single == pytest.approx(expected, rel=1e-4)
-
-
-@pytest.mark.slow
-def test_adapted_frequencies_beat_every_sampling_scheme_on_wine(wine):
-    """Table 2 of Li et al. 2019, wine at r = 50, on a part of the rows."""
-    X, _, kernel = wine
-    r, d = 50, X.shape[1]
-    part = X[:1500]
-    start = kernel.sample_frequencies(r, d, 1)
-    errors = {}
-    for method in ("sample", "cluster", "nearest"):
-        landmarks, weights = kernel_landmarks(X, r, method, 0)
-        found = adapt_frequencies(landmarks, kernel, start, weights)
-        errors[method] = relative_kernel_error(part, kernel, fourier_features(part, found.frequencies, found.weights))
-    landmarks, weights = kernel_landmarks(X, r, "sample", 0)
-    weights = feature_weights(landmarks, kernel, start, weights)
-    weighted = relative_kernel_error(part, kernel, fourier_features(part, start, weights))
-    for sampling in SAMPLING_SCHEMES:
-        features = fourier_features(part, draw_frequencies(kernel, r, d, sampling, 1))
-        assert min(errors.values()) < relative_kernel_error(part, kernel, features), sampling
-    plain = relative_kernel_error(part, kernel, fourier_features(part, start))
-    assert max(errors["sample"], errors["cluster"]) < weighted < plain
 
 
 @pytest.mark.slow
@@ -420,22 +359,6 @@ def test_importance_density_integrates_to_one_and_has_the_claimed_shape(d, sprea
     assert quad(shell, 0, 20, limit=200, points=[0.5, 2])[0] == pytest.approx(1, abs=1e-6)
     if spread == 0:
         np.testing.assert_allclose(density, kernel.spectral_density(omega))
-
-
-def test_importance_density_has_least_error_among_its_neighbours():
-    """The density q minimises E p^2/q cos^2, here on a grid of the line."""
-    kernel, spread = GaussianKernel(1.0), 2.0
-    omega = np.linspace(-8, 8, 4001)[:, None]
-    p, q = kernel.spectral_density(omega), importance_density(omega, kernel, spread)
-    cosine = (1 + np.exp(-2 * spread**2 * omega[:, 0] ** 2)) / 2
-
-    def error(density):
-        return (p**2 / density * cosine).sum() / density.sum() ** -1
-
-    assert error(q) < error(p)
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        assert error(q) <= error(q * (1 + 0.3 * np.sin(rng.uniform(0, 5) * omega[:, 0] + rng.uniform(0, 6)))) + 1e-12
 
 
 # --- with a predictor ---------------------------------------------------------------------------------------------
@@ -519,70 +442,66 @@ def test_large_agreement_weight_keeps_the_kernel():
     assert errors[1] < errors[0]
 
 
-@pytest.mark.slow
-def test_supervised_frequencies_beat_unsupervised_ones_on_wine(wine):
-    X, y, kernel = wine
-    start = kernel.sample_frequencies(30, X.shape[1], 0)
-    found = supervise_frequencies(X[:1500], y[:1500], kernel, start, random_state=0)
-
-    def rmse(omega):
-        features = fourier_features(X, omega)
-        return np.sqrt(np.mean((Ridge(1.5).fit(features[:1500], y[:1500]).predict(features[1500:]) - y[1500:]) ** 2))
-
-    assert rmse(found.frequencies) < rmse(start)
-
-
-def test_supervised_frequencies_accept_csr_points_few_rows_and_constant_targets():
+def test_supervised_frequencies_accept_few_rows_and_constant_targets():
     X, y = labelled("regression", 40)
     kernel = GaussianKernel(2.0)
     start = kernel.sample_frequencies(3, 4, 0)
-    sparse = supervise_frequencies(sp.csr_array(X), y, kernel, start, decay=0.01, random_state=0)
-    dense = supervise_frequencies(X, y, kernel, start, decay=0.01, random_state=0)
-    # A descent amplifies rounding: its start agrees, its end only to a few digits.
-    assert sparse.losses[0] == pytest.approx(dense.losses[0], rel=1e-10)
-    assert sparse.losses[-1] == pytest.approx(dense.losses[-1], rel=1e-2)
+    every = supervise_frequencies(X, y, kernel, start, decay=0.01, random_state=0)
     assert np.isfinite(supervise_frequencies(X[:2], y[:2], kernel, start, random_state=0).losses).all()
     assert np.isfinite(supervise_frequencies(X, np.ones(40), kernel, start, random_state=0).losses).all()
     fewer = supervise_frequencies(X, y, kernel, start, decay=0.01, max_rows=20, random_state=0)
-    assert fewer.losses[0] != dense.losses[0]
+    assert fewer.losses[0] != every.losses[0]
 
 
-# --- the yardsticks -----------------------------------------------------------------------------------------------
+# --- the transformers ---------------------------------------------------------------------------------------------
 
 
-# --- bad input ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("landmarks", ["sample", "cluster", "nearest"])
+def test_adaptive_features_equal_the_functions(landmarks):
+    X, _ = labelled("regression", 80)
+    kernel, rng = GaussianKernel(1.5), np.random.default_rng(3)
+    omega = draw_frequencies(kernel, 10, 4, random_state=rng)
+    points, weights = kernel_landmarks(X, 20, landmarks, rng)
+    found = adapt_frequencies(points, kernel, omega, weights)
+    estimator = AdaptiveFourierFeatures(kernel, 10, landmarks, 20, random_state=np.random.default_rng(3)).fit(X)
+    np.testing.assert_array_equal(estimator.frequencies_, found.frequencies)
+    np.testing.assert_array_equal(estimator.weights_, found.weights)
+    np.testing.assert_array_equal(estimator.loss_curve_, found.losses)
+    np.testing.assert_array_equal(estimator.transform(X), fourier_features(X, found.frequencies, found.weights))
 
-X3 = np.arange(12.0).reshape(4, 3)
-W3 = np.ones((2, 3))
-K0 = KERNELS[0]
+
+@pytest.mark.more(after=1)
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_supervised_features_equal_the_functions(task):
+    X, y = labelled(task, 80)
+    kernel, rng = GaussianKernel(1.5), np.random.default_rng(3)
+    omega = draw_frequencies(kernel, 6, 4, random_state=rng)
+    found = supervise_frequencies(X, y, kernel, omega, task, random_state=rng)
+    estimator = SupervisedFourierFeatures(kernel, 6, random_state=np.random.default_rng(3)).fit(X, y)
+    np.testing.assert_array_equal(estimator.frequencies_, found.frequencies)
+    np.testing.assert_array_equal(estimator.loss_curve_, found.losses)
+    np.testing.assert_array_equal(estimator.transform(X), fourier_features(X, found.frequencies))
+
+
+def test_all_rows_are_landmarks_if_there_are_too_few():
+    X, _ = labelled("regression", 12)
+    kernel = GaussianKernel(1.5)
+    estimator = AdaptiveFourierFeatures(kernel, 50, random_state=0).fit(X)
+    assert estimator.frequencies_.shape == (50, 4)
+    assert relative_kernel_error(X, kernel, estimator.transform(X)) < 0.02
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("y", "task"),
     [
-        (lambda: kernel_landmarks(X3, 5), "n_landmarks is 5; there are only 4"),
-        (lambda: kernel_landmarks(X3, 2, "best"), "method is 'best'"),
-        (lambda: feature_weights(X3, K0, np.ones((2, 4))), "omega has 4 columns"),
-        (lambda: feature_weights(X3, K0, W3, np.ones(3)), "landmark_weights must be 4"),
-        (lambda: feature_weights(X3, K0, W3, [-1, 1, 1, 1]), "landmark_weights must be 4"),
-        (lambda: feature_weights(X3, K0, W3, ridge=-1), "ridge is -1"),
-        (lambda: adapt_frequencies(X3, K0, W3, max_steps=-1), "max_steps is -1"),
-        (lambda: adapt_frequencies(X3, K0, W3, tol=-1), "tol is -1"),
-        (lambda: adapt_frequencies(X3, K0, W3, solver="newton"), "solver is 'newton'"),
-        (lambda: adapt_frequencies(X3, K0, W3, learning_rate=0), "learning_rate is 0"),
-        (lambda: adapt_frequencies(X3, K0, W3, inner_steps=0), "inner_steps is 0"),
-        (lambda: supervise_frequencies(X3, list("aabb"), K0, W3, "classification", loss="hinge"), "loss is 'hinge'"),
-        (lambda: supervise_frequencies(X3, list("aabb"), K0, W3, "classification", loss="log"), "loss is 'log'"),
-        (lambda: relative_kernel_error(X3, K0, np.ones((3, 2))), "features has 3 rows for 4 points"),
-        (lambda: importance_density(W3, LaplacianKernel(1.0), 1), "a GaussianKernel is needed"),
-        (lambda: importance_density(W3, K0, -1), "spread is -1"),
-        (lambda: supervise_frequencies(X3, np.ones(3), K0, W3), "y has shape"),
-        (lambda: supervise_frequencies(X3, list("aaaa"), K0, W3, "classification"), "at least 2 classes"),
-        (lambda: supervise_frequencies(X3, np.ones(4), K0, W3, "ranking"), "task is 'ranking'"),
-        (lambda: supervise_frequencies(X3, np.ones(4), K0, W3, decay=0), "decay is 0"),
-        (lambda: supervise_frequencies(X3, np.ones(4), K0, W3, agreement=-1), "agreement is -1"),
+        (np.arange(60) % 3, "classification"),
+        (np.arange(60) % 3 + 0.0, "classification"),
+        (np.array(["a", "b", "c"])[np.arange(60) % 3], "classification"),
+        (np.arange(60) % 30, "regression"),
+        (np.arange(60) / 7, "regression"),
     ],
 )
-def test_bad_input_raises_one_sentence(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()
+def test_numbers_of_many_values_are_a_regression(y, task):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    assert SupervisedFourierFeatures(n_components=2, decay=0.01, max_iter=1, tol=1.0).fit(X, y).task_ == task

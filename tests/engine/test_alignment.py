@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import datasets
 from rff_engine import (
     FrequencyBlocks,
     GaussianKernel,
@@ -42,11 +41,11 @@ def problem(n=N_POINTS, d=3, n_classes=2, D=17, seed=0, strings=False, sparse=Fa
     return (sp.csr_array(X) if sparse else X), y, 2 * rng.normal(size=(D, d))
 
 
-@pytest.fixture(params=["default", 1, 7, N_POINTS])
+@pytest.fixture(params=["default", (1, 1), (7, 7), (N_POINTS, N_POINTS), (512, 512, 10)])
 def blocks(request, monkeypatch):
     """The engine's block sizes, and small ones with threads."""
     if request.param != "default":
-        set_blocks(monkeypatch, request.param, request.param)
+        set_blocks(monkeypatch, *request.param)
 
 
 def set_blocks(monkeypatch, rows, frequencies, entries=2**22, cores=3):
@@ -69,15 +68,13 @@ def test_variance_of_a_pairs_loss_is_that_of_its_definition(blocks, monkeypatch,
 
 
 @pytest.mark.slow("a mean over many samples")
-def test_variance_of_a_pairs_loss_is_unbiased_and_needs_four_points():
+def test_variance_of_a_pairs_loss_is_unbiased():
     """At frequency 0 a loss is whether the labels differ: a Bernoulli variable of probability 2 p (1 - p)."""
     rng = np.random.default_rng(0)
     samples = (rng.random((4000, 6)) < 0.3) + 0
     found = [alignment_loss_variance(np.ones((6, 1)), y, np.zeros((1, 1)))[0] for y in samples if 0 < y.sum() < 6]
     mean, p = np.sum(found) / 4000, 2 * 0.3 * 0.7  # samples of one class have the variance 0
     assert mean == pytest.approx(p * (1 - p), abs=5 * np.std(found) / np.sqrt(4000))
-    with pytest.raises(ValueError, match=r"^X has 3 rows; 4 or more are needed"):
-        alignment_loss_variance(np.ones((3, 1)), [0, 1, 1], np.zeros((1, 1)))
 
 
 @pytest.mark.slow
@@ -121,14 +118,6 @@ def test_landmark_of_a_class_without_points_has_the_naive_loss():
     np.testing.assert_allclose(loss, naive.landmark_alignment_loss(X, y, X[:1] + 0.5, [7], omega), atol=1e-10)
 
 
-@pytest.mark.parametrize("entries", [1, 10, 100])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_blocks_bounded_by_entries_give_the_loss(monkeypatch, entries, sparse):
-    X, y, omega = problem(n_classes=5, sparse=sparse)
-    set_blocks(monkeypatch, 512, 512, entries=entries)
-    np.testing.assert_allclose(alignment_loss(X, y, omega), naive.alignment_loss(X, y, omega), rtol=0, atol=1e-10)
-
-
 def test_small_blocks_run_on_threads(monkeypatch):
     X, y, omega = problem()
     set_blocks(monkeypatch, 7, 3)
@@ -167,49 +156,25 @@ def test_zero_columns_are_dropped_without_effect(monkeypatch, zero):
     assert widths == {(left, left)}
 
 
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_loss_is_invariant_to_row_order_shifts_and_class_names(n_classes):
-    X, y, omega = problem(n_classes=n_classes)
-    loss = alignment_loss(X, y, omega)
-    order, shift = np.random.default_rng(2).permutation(N_POINTS), np.array([3.0, -50.0, 0.1])
-    np.testing.assert_allclose(alignment_loss(X[order], y[order], omega), loss, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(alignment_loss(X + shift, y, omega), loss, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(alignment_loss(X, 10.5 - 2 * y, omega), loss, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(alignment_loss(X, y, -omega), loss, rtol=0, atol=1e-12)
-
-
 def test_zero_frequency_counts_the_pairs_of_different_classes():
     X, y, _ = problem(n_classes=5)
     different = np.mean([y[i] != y[j] for i in range(N_POINTS) for j in range(N_POINTS) if i != j])
     np.testing.assert_allclose(alignment_loss(X, y, np.zeros((1, 3))), different, rtol=1e-12)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("own", [False, True])
-def test_float32_is_close_where_phases_are_small(sparse, own):
-    X, y, omega = problem(n=40, sparse=sparse)
-    X = X.astype(np.float32)
-    np.testing.assert_allclose(alignment_loss(X, y, omega), naive.alignment_loss(X, y, omega), rtol=0, atol=1e-5)
-    if own:
-        omega = np.stack([omega, 2 * omega, -omega])
-    loss = landmark_alignment_loss(X, y, X[:3], y[:3], omega, np.arange(3))
-    expected = naive.landmark_alignment_loss(X, y, X[:3], y[:3], omega, np.arange(3))
-    np.testing.assert_allclose(loss, expected, rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_float32_points_of_order_1e5_get_float64_phases(monkeypatch, sparse):
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(("shift", "tolerance"), [(0.0, 1e-5), (1e5, 1e-6)])
+def test_float32_points_are_precise_and_large_ones_get_float64_phases(monkeypatch, form, shift, tolerance):
     X, y, omega = problem(n=40)
-    X = (X + 1e5).astype(np.float32)
-    X = sp.csr_array(X) if sparse else X
+    X = form((X + shift).astype(np.float32))
     expected = naive.alignment_loss(X, y, omega)
-    own = np.stack([omega, 2 * omega, -omega])
-    expected_of_landmarks = naive.landmark_alignment_loss(X, y, X[:3], y[:3], own, np.arange(3))
-    np.testing.assert_allclose(alignment_loss(X, y, omega), expected, rtol=0, atol=1e-6)
-    loss = landmark_alignment_loss(X, y, X[:3], y[:3], own, np.arange(3))
-    np.testing.assert_allclose(loss, expected_of_landmarks, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(alignment_loss(X, y, omega), expected, rtol=0, atol=tolerance)
+    for frequencies in (omega, np.stack([omega, 2 * omega, -omega])):
+        given = X, y, X[:3], y[:3], frequencies, np.arange(3)
+        of_landmarks = naive.landmark_alignment_loss(*given)
+        np.testing.assert_allclose(landmark_alignment_loss(*given), of_landmarks, rtol=0, atol=tolerance)
     monkeypatch.setattr(features, "_LARGEST_FLOAT32_PHASE", np.inf)  # without the guard they are wrong
-    assert np.abs(alignment_loss(X, y, omega) - expected).max() > 1e-4
+    assert shift == 0 or np.abs(alignment_loss(X, y, omega) - expected).max() > 1e-4
 
 
 @pytest.mark.parametrize("kernel", [GaussianKernel(0.7), LaplacianKernel(0.4)])
@@ -399,27 +364,6 @@ def test_bad_blocks_are_refused(monkeypatch, joined_bytes, blocks, message):
 
 
 # --- precision and memory -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("gamma", "phases"), [(1e-9, 50), (1e-3, 5e4), (1.0, 1.5e6)])
-def test_float32_is_right_on_unscaled_adult(monkeypatch, gamma, phases):
-    split = datasets.published_split("adult")  # its columns reach 1e5 and more
-    X, y = split.X_train[:600], split.y_train[:600]
-    rounded = X.astype(np.float32)
-    np.testing.assert_array_equal(rounded, X)
-    omega = GaussianKernel.from_gamma(gamma).sample_frequencies(300, X.shape[1], random_state=0)
-    assert np.abs(X @ omega.T).max() > phases
-    loss = alignment_loss(X, y, omega)
-    np.testing.assert_allclose(alignment_loss(rounded, y, omega), loss, rtol=1e-5)
-    given = [(part.astype(np.float32), y) for part, y in parts(X, y, [100, 1, 250])]
-    np.testing.assert_allclose(alignment_loss_batched(given, omega), loss, rtol=1e-5)
-    landmarks = X[:5], y[:5], omega, np.arange(5)
-    of_landmarks = landmark_alignment_loss(rounded, y, rounded[:5], *landmarks[1:])
-    np.testing.assert_allclose(of_landmarks, landmark_alignment_loss(X, y, *landmarks), rtol=1e-5)
-    monkeypatch.setattr(features, "_LARGEST_FLOAT32_PHASE", np.inf)  # with no guard, large phases are noise
-    wrong = np.abs(alignment_loss(rounded, y, omega) / loss - 1).max()
-    assert wrong > 1e-4 if gamma == 1.0 else wrong < 1e-4
 
 
 def test_sparse_landmarks_stay_sparse():

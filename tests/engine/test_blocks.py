@@ -1,10 +1,6 @@
 """Work in blocks: every job once, on as many threads as are allowed and worth it, with BLAS on one thread."""
 
-import os
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,8 +22,6 @@ from rff_engine import (
     landmark_alignment_loss,
     landmark_similarity,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -192,54 +186,3 @@ def test_a_thread_of_a_joblib_pool_starts_no_threads(monkeypatch):
         assert Parallel(1)(delayed(_blocks.threads_here)() for _ in range(2)) == [4, 4]
         found = Parallel(2, backend="threading")(delayed(_blocks.threads_allowed)(n) for n in (None, -1, 3))
     assert found == [1, 1, 3]
-
-
-# Counts the threads that work on blocks. It runs in processes of its own: OMP_NUM_THREADS is read when a process
-# starts, and joblib's workers are processes.
-COUNT = """
-import threading
-
-def threads_used(n_jobs=None):
-    import numpy as np
-    from rff_engine import _blocks, alignment
-
-    _blocks.WORK_WORTH_THREADS = 0
-    used, lock, sums, two_are_there = set(), threading.Lock(), alignment._class_sums, threading.Event()
-
-    def recorded(*given):
-        with lock:
-            first = threading.get_ident() not in used
-            used.add(threading.get_ident())
-            if len(used) > 1:
-                two_are_there.set()
-        if first:
-            two_are_there.wait(0.3)  # for another thread, if there is one
-        return sums(*given)
-
-    alignment._class_sums = recorded
-    alignment.alignment_loss(np.eye(4), [0, 1, 0, 1], np.ones((2000, 4)), n_jobs)
-    alignment._class_sums = sums
-    return len(used)
-
-if __name__ == "__main__":
-    from joblib import Parallel, delayed
-
-    print(*(Parallel(2)(delayed(threads_used)() for _ in range(2)) if WORKERS else (threads_used(), threads_used(2))))
-"""
-
-
-@pytest.mark.second
-@pytest.mark.parametrize(
-    ("workers", "limit", "threads"),
-    [(True, {}, [1, 1]), (False, {"OMP_NUM_THREADS": "1"}, [1, 2])],
-    ids=["two workers of joblib", "OMP_NUM_THREADS"],
-)
-def test_limits_set_the_number_of_threads(workers, limit, threads, tmp_path):
-    program = tmp_path / "count.py"
-    program.write_text(COUNT.replace("WORKERS", str(workers)))
-    limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
-    environment = {name: value for name, value in os.environ.items() if name not in limits}
-    environment |= {"PYTHONPATH": str(ROOT), "LOKY_MAX_CPU_COUNT": "2", **limit}
-    ran = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    assert [int(count) for count in ran.stdout.split()] == threads

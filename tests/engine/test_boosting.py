@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize_scalar
 from sklearn.base import clone
-from sklearn.svm import LinearSVC
 
 import rff_engine as rff
 from rff_engine import boosting
@@ -237,16 +236,6 @@ def test_a_row_of_large_weight_does_not_overflow(weak_learner):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [LANDMARKS, COSINES], ids=["landmarks", "cosines"])
-def test_boosting_learns_what_no_line_separates(model):
-    X = np.random.default_rng(0).normal(size=(900, 2))
-    y = X[:, 0] * X[:, 1] > 0
-    fitted = clone(model).set_params(n_estimators=60).fit(X[:600], y[:600])
-    assert fitted.score(X[600:], y[600:]) > 0.9
-    assert LinearSVC().fit(X[:600], y[:600]).score(X[600:], y[600:]) < 0.7
-
-
-@pytest.mark.slow
 def test_descent_and_pseudo_posterior_lower_the_loss():
     X, y = sample(600)
     plain, descended, weighted = (
@@ -305,33 +294,3 @@ def test_whole_weights_count_as_repeated_rows(model):
     np.testing.assert_allclose(weighted.loss_curve_, repeated.loss_curve_, rtol=1e-6)
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
     assert not np.allclose(weighted.loss_curve_, clone(model).fit(X, y).loss_curve_, rtol=1e-2)
-
-
-def test_weights_on_one_class_are_refused():
-    X, y = sample()
-    with pytest.raises(ValueError, match=r"^y holds only the class 1\.0; at least 2 classes are needed\.$"):
-        clone(LANDMARKS).fit(X, y, sample_weight=y > 0)
-
-
-# --- certificates -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", [LANDMARKS, COSINES], ids=["landmarks", "cosines"])
-def test_rounds_are_features_of_a_certified_classifier(model):
-    X, y = sample(3000, seed=2)
-    new, labels = sample(3000, seed=3)
-    certified = rff.CertifiedClassifier(clone(model).set_params(random_state=None), random_state=0).fit(X, y)
-    assert isinstance(certified.features_, rff.LandmarkBoosting) and len(certified.coef_) == 13
-    assert len(certified.bound_rows_) == 1500
-    error = 1 - certified.score(new, labels)
-    assert error < certified.risk_bound_ < 0.3
-    y[certified.bound_rows_] *= -1  # labels that the rounds must not have seen
-    again = clone(certified).fit(X, y)
-    np.testing.assert_array_equal(again.features_.frequencies_, certified.features_.frequencies_)
-    np.testing.assert_array_equal(again.prior_coef_, certified.prior_coef_)
-
-
-def test_certificate_without_prior_rows_is_refused():
-    with pytest.raises(ValueError, match="features holds LandmarkBoosting, which depends on the rows"):
-        rff.CertifiedClassifier(LANDMARKS, prior_fraction=0).fit(*sample(40))

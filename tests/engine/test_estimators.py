@@ -1,5 +1,6 @@
 """The transformers: scikit-learn's own checks, and the functions that they call."""
 
+import re
 import warnings
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import make_moons
-from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
@@ -22,6 +24,7 @@ from rff_engine import (
     OptimizedKernelFeatures,
     PseudoPosteriorFeatures,
     RandomFourierFeatures,
+    _strength,
     alignment_loss,
     bounds,
     draw_frequencies,
@@ -33,7 +36,6 @@ from rff_engine import (
     optimized_kernel_weights,
     power_divergence,
     pseudo_posterior,
-    random_phase_features,
 )
 from rff_engine.frequencies import SAMPLING_SCHEMES
 
@@ -56,12 +58,6 @@ ESTIMATORS = [
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 
 
-@pytest.mark.parametrize("sampling", SAMPLING_SCHEMES)
-def test_sampling_is_passed_on(sampling):
-    fitted = RandomFourierFeatures(MaternKernel(nu=0.8), 9, sampling, random_state=3).fit(sample()[0])
-    np.testing.assert_array_equal(fitted.frequencies_, draw_frequencies(MaternKernel(nu=0.8), 9, 4, sampling, 3))
-
-
 def sample(n=60, d=4, n_classes=2, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=n)
@@ -71,11 +67,11 @@ def sample(n=60, d=4, n_classes=2, seed=0):
 # --- the functions they call ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [GaussianKernel(2.0), MaternKernel(nu=0.8)])
-def test_random_fourier_features_equal_the_functions(kernel):
+@pytest.mark.parametrize("sampling", SAMPLING_SCHEMES)
+def test_random_fourier_features_equal_the_functions(sampling):
     X, _ = sample()
-    fitted = RandomFourierFeatures(kernel, 7, random_state=3).fit(X)
-    omega = kernel.sample_frequencies(7, 4, random_state=3)
+    fitted = RandomFourierFeatures(MaternKernel(nu=0.8), 9, sampling, random_state=3).fit(X)
+    omega = draw_frequencies(MaternKernel(nu=0.8), 9, 4, sampling, 3)
     np.testing.assert_array_equal(fitted.frequencies_, omega)
     np.testing.assert_array_equal(fitted.transform(X), fourier_features(X, omega))
 
@@ -231,20 +227,6 @@ def test_feature_names_are_columns_of_the_output(estimator):
     assert list(table.columns) == names
 
 
-@pytest.mark.slow
-def test_learned_features_separate_moons():
-    X, y = make_moons(400, noise=0.1, random_state=0)
-    straight = LinearSVC().fit(X[:200], y[:200]).score(X[200:], y[200:])
-    for estimator in (
-        RandomFourierFeatures(GaussianKernel(0.4), 100, random_state=0),
-        PseudoPosteriorFeatures(GaussianKernel(0.4), 100, 500, beta=1.0, random_state=0),
-        OptimizedKernelFeatures(GaussianKernel(0.4), 100, 500, rho=0.01, random_state=0),
-        LandmarkSimilarity(GaussianKernel(0.4), 40, random_state=0),
-    ):
-        curved = make_pipeline(estimator, LinearSVC(C=10)).fit(X[:200], y[:200]).score(X[200:], y[200:])
-        assert curved > 0.97 > straight + 0.05
-
-
 # --- beta and rho by the minimum of a bound -------------------------------------------------------------------------
 
 KERNEL_LEARNERS = {"beta": PseudoPosteriorFeatures, "rho": OptimizedKernelFeatures}
@@ -305,49 +287,20 @@ def test_without_anything_to_learn_the_bound_keeps_the_prior():
         np.testing.assert_allclose(fitted.weights_, 0.1)
 
 
-# --- against scikit-learn's own random features -------------------------------------------------------------------
-
-
-@pytest.mark.more(after=1)
-@pytest.mark.slow
-@pytest.mark.parametrize("distance", [0.3, 1.0, 2.0])
-def test_the_kernel_estimate_is_distributed_as_theory_and_rbf_sampler_say(distance):
-    gamma, E, repeats = 0.5, 20, 600
-    X = np.array([[0.0, 0.0, 0.0], distance * np.array([0.6, 0.0, 0.8])])
-    k, k2 = np.exp(-gamma * distance**2), np.exp(-gamma * 4 * distance**2)
-    kernel = GaussianKernel.from_gamma(gamma)
-
-    def waves(seed):
-        return RandomFourierFeatures(kernel, E // 2, random_state=seed).fit_transform(X)
-
-    def shifted_waves(seed):
-        rng = np.random.default_rng(seed)
-        return random_phase_features(X, kernel.sample_frequencies(E, 3, rng), rng.uniform(0, 2 * np.pi, E))
-
-    def sampler(seed):
-        return RBFSampler(gamma=gamma, n_components=E, random_state=seed).fit_transform(X)
-
-    # Variances at the same embedding dimension E (Sutherland and Schneider 2015).
-    for features, variance in (
-        (waves, (1 + k2 - 2 * k**2) / E),
-        (shifted_waves, (1 + k2 / 2 - k**2) / E),
-        (sampler, (1 + k2 / 2 - k**2) / E),
-    ):
-        estimates = np.array([phi[0] @ phi[1] for phi in map(features, range(repeats))])
-        assert abs(estimates.mean() - k) < 4.5 * np.sqrt(variance / repeats)
-        squares = (estimates - k) ** 2
-        assert abs(squares.mean() - variance) < 4.5 * squares.std() / np.sqrt(repeats)
+# --- warnings and validation --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-def test_one_wide_column_is_named_in_a_warning(form):
-    X = np.random.default_rng(0).normal(size=(50, 6))
+@pytest.mark.parametrize(("n_wide", "listed"), [(1, "0"), (5, "0, 1, 2, 3, 4"), (6, "0, 1, 2, 3, 4, ...")])
+def test_columns_that_set_the_width_alone_are_named_in_a_warning(form, n_wide, listed):
+    X, wide = np.random.default_rng(0).normal(size=(50, 13)), np.arange(13)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RandomFourierFeatures(n_components=2).fit(form(X * [1, 1, 90, 1, 1, 0]))
-        RandomFourierFeatures(GaussianKernel(1.0), n_components=2).fit(form(X * [1, 1, 200, 1, 1, 0]))
-    with pytest.warns(UserWarning, match=r"1 of 6 columns \(2\) .* StandardScaler"):
-        RandomFourierFeatures(n_components=2).fit(form(X * [1, 1, 200, 1, 1, 0]))
+        RandomFourierFeatures(n_components=2).fit(form(X * np.where(wide == 2, 90, 1)))
+        RandomFourierFeatures(GaussianKernel(1.0), n_components=2).fit(form(X * np.where(wide == 2, 1e4, 1)))
+    start = re.escape(f"{n_wide} of 13 columns ({listed}) have more than 10000 times the variance")
+    with pytest.warns(UserWarning, match=f"^{start}.* StandardScaler"):
+        RandomFourierFeatures(n_components=2).fit(form(X * np.where(wide < n_wide, 1e4, 1)))
 
 
 @pytest.mark.parametrize("learned", [PseudoPosteriorFeatures, OptimizedKernelFeatures])
@@ -383,3 +336,16 @@ def test_validation_looks_neither_at_the_order_of_rows_nor_at_how_often_all_repe
     once = clone(estimator).fit(X, y, sample_weight=np.full(300, 2.0)).weights_
     twice = clone(estimator).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)).weights_
     np.testing.assert_allclose(once, twice, rtol=1e-3, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_components", [3, 40])
+def test_the_held_out_error_is_that_of_the_best_ridge_regression(n_components):
+    rng = np.random.default_rng(0)
+    omega, sizes = rng.standard_normal((n_components, 2)), (60, 25)
+    parts = [(rng.standard_normal((n, 2)), rng.standard_normal((n, 3)), rng.uniform(0.5, 2, n)) for n in sizes]
+    (X, targets, weights), (held, answers, counts) = parts
+    errors = []
+    for ridge in _strength._RIDGES:
+        model = Ridge(ridge * weights.sum()).fit(fourier_features(X, omega), targets, sample_weight=weights)
+        errors.append(counts @ ((model.predict(fourier_features(held, omega)) - answers) ** 2).sum(axis=1))
+    assert _strength._held_out_error(omega, *parts) == pytest.approx(min(errors), rel=1e-6)

@@ -205,7 +205,7 @@ def changed(array, value, at=0):
     return array
 
 
-WIDTH = [0, -1.0, np.nan, "wide", None, [1.0]]
+WIDTH = [0, -1.0, np.nan, "wide", "1", None, True, [1.0]]
 COUNT = [0, -1, 2.5, np.nan, "3", None, True]
 NOT_NEGATIVE = [-1.0, -1e-12, np.nan, np.inf, "1", None]
 NAME = ["unknown", None, 3, ["random"]]
@@ -220,28 +220,28 @@ WRONG = {
     "omega": [*POINTS, changed(OMEGA, np.nan), sp.csr_array(OMEGA)],
     "landmarks": [*POINTS, changed(X[:L], np.inf)],
     "y": [*LABELS, np.arange(N - 1) % 2, changed(Y, np.nan)],
-    "a number a row": [changed(Y, np.nan), np.zeros(N - 1), ["a"] * N, Y + 1j],
+    "a number a row": [changed(Y, np.nan), np.zeros(N - 1), np.zeros((N, 1, 1)), ["a"] * N, Y + 1j],
     "classes": [[0, np.nan], [[0], [1]], 1, ["a", "b"]],
     "landmark_labels": [[0, 1], np.zeros((3, 1)), [0, 1, np.nan], 1],
     "landmark_indices": [[0, 1], [0, 1, N], [0, 1, -1], [0.5, 1.0, 2.0], [2, 1, 0], 1],
     "weights": WEIGHTED,
     "offsets": [*WEIGHTED, np.ones(D + 1)],
-    "sample_weight": [np.ones(N - 1), -np.ones(N), np.full(N, np.nan), np.zeros(N), 1.0, ["a"] * N],
+    "sample_weight": [np.ones(N - 1), np.ones((N, 1)), -np.ones(N), np.full(N, np.nan), np.zeros(N), 1.0, ["a"] * N],
     "landmark_weights": [np.ones(L - 1), -np.ones(L), np.full(L, np.nan), ["a"] * L],
     **{key: [np.zeros((2, 2)), [], [0, np.nan], 1.0, ["a"]] for key in ("u", "v")},
     "Q": [[], [np.nan, 1.0], ["a"]],
     "loss": [[0.1, np.nan], [0.1, np.inf], ["a"], None],
     **dict.fromkeys(("gibbs_error", "margin_error", "tandem_error", "disagreement"), SHARE),
-    **{key: [[], [-1.0], [0.0], [np.nan], ["a"]] for key in ("lambdas", "C_values")},
+    **{key: [[], 1.0, [-1.0], [1.0, 0.0], [np.nan], [np.inf], ["a"]] for key in ("lambdas", "C_values")},
     **dict.fromkeys(("method", "sampling", "form", "bound", "selection", "similarity", "task", "scheme"), NAME),
-    "weak_learner": NAME,
+    **dict.fromkeys(("weak_learner", "solver"), NAME),
     "random_state": [-1, 1.5, "seed", True],
     "seed": [-1, 1.5, None],
     "n_jobs": [0, 1.5, np.nan, "2", True],
     "indices": [[10], [-1], [[0]], [0.5], 3, ["a"]],
     "b": [3, -1],
     **dict.fromkeys(("n_frequencies", "n_features", "n", "n_components", "n_candidates", "n_pilot"), COUNT),
-    **dict.fromkeys(("n_estimators", "max_iter", "n_blocks"), COUNT),
+    **dict.fromkeys(("n_estimators", "max_iter", "n_blocks", "inner_steps"), COUNT),
     "n_landmarks": [0, -1, 2.5, "4"],
     **dict.fromkeys(("beta", "rho", "tol", "agreement"), NOT_NEGATIVE),
     "mu": [1, 0, -2.0, np.nan, np.inf, "2", None],
@@ -254,23 +254,28 @@ WRONG = {
     "max_steps": [-1, 0.5, np.nan, "3", None, True],
     "verbose": [-1, 0.5, "yes", None],
     "prior_fraction": [-0.1, 0.95, np.nan, np.inf, "0.5", None, True],
-    "features": [[], "rbf"],
+    "features": [[], "rbf", np.zeros(N), np.full((N, 2), np.nan)],
     "kernel": ["radial", 1.0, rff.GaussianKernel],
-    **dict.fromkeys(("sigma", "gamma", "length_scale", "nu", "alpha", "period"), WIDTH),
+    **{key: [*WIDTH, np.inf] for key in ("sigma", "gamma", "length_scale", "alpha", "period")},
+    "nu": WIDTH,  # infinity is allowed
+    "learning_rate": [0, -1.0, np.nan, "fast", [1.0]],
     "uniforms": [[[0.5, np.nan]], "a", [0.5]],
-    "decision": [[np.nan] * N, "a", None],
+    "decision": [[], [[1.0]] * N, [np.nan] * N, "a", None],
+    "threshold": [-1.0, np.nan, "a"],
     "log_ratio": [np.nan, "a", np.inf],
-    **{key: [-1, np.nan, "a"] for key in ("scale", "n_errors", "C")},
+    **{key: [-1, np.nan, "a"] for key in ("scale", "n_errors")},
+    "C": [0.0, -1, np.nan, "a"],
     **{key: [np.zeros((2, 3)), "a"] for key in ("gram", "K")},
     **{key: ["a", [np.nan] * 3] for key in ("coef", "intercept", "pilot")},
-    "length_scales": [[], [-1.0], "a"],
-    "kernels": [[], ["gaussian"], None],
-    "distances": [[-1.0], [np.nan], "far"],
-    **{key: [-1.0, np.nan, "1"] for key in ("radius", "lipschitz", "diameter", "spread")},
+    "length_scales": [[], [-1.0], [1.0, 0.0], 2.0, "a"],
+    "kernels": [[], ["gaussian"], KERNEL, None],
+    "distances": [[], [-1.0], [np.nan], "far"],
+    **{key: [-1.0, np.nan, "1"] for key in ("radius", "diameter", "spread")},
+    "lipschitz": [0, -1.0, np.nan, "1"],
 }
 #: An argument that a value may be said not to fit.
 PARTNERS = {"landmarks": "omega|landmark_indices|Q", "omega": "Q|X", "Q": "omega", "X": "omega|Y|landmarks|y"}
-PARTNERS |= {"classes": "y", "landmark_labels": "landmark_indices", "y": "landmark_indices|decision"}
+PARTNERS |= {"classes": "y", "landmark_labels": "landmark_indices", "y": "landmark_indices|decision", "decision": "y"}
 
 
 @pytest.mark.slow
@@ -301,6 +306,7 @@ REFUSED = {
     r"^X reaches 1e\+308 in size; .* at most 1e\+100 in size\.$": lambda: rff.phases(np.full((4, 2), 1e308), OMEGA),
     r"^X is not a valid sparse matrix; its .* must be < ": lambda: rff.phases(outside(X), OMEGA),
     r"needs at least 2 classes.*'ham'": lambda: rff.LandmarkSimilarity().fit(X, ["ham"] * N),
+    r"^y holds only the class 1; at least 2": lambda: rff.LandmarkBoosting().fit(X, Y, sample_weight=Y),
     r"^y holds labels of different types, such as 1 and 'a'; ": lambda: rff.LandmarkBoosting().fit(X, [1, "a"] * 6),
     r"^n_components is .* takes [\d,.]+ GiB of memory; .* are free": lambda: rff.LandmarkSimilarity(
         n_components=TOO_MANY
@@ -309,6 +315,41 @@ REFUSED = {
     r"^X has .* GiB": lambda: KERNEL(MANY),
     r"^the maps have .* GiB": lambda: rff.similarity_maps(MANY[:, 0], MANY[:, 0], X[:1], OMEGA[:1], [[1.0]]),
     r"^landmarks has .* GiB": lambda: rff.feature_weights(MANY, KERNEL, [[0.0]]),
+    r"^n_landmarks is 13; there are only 12": lambda: rff.kernel_landmarks(X, 13),
+    r"^omega has 3 columns": lambda: rff.feature_weights(X, KERNEL, np.ones((2, 3))),
+    r"^omega has 3 columns; .": lambda: rff.kernel_approximation_loss(X, KERNEL, np.ones((2, 3))),
+    r"^features has 3 rows for 12 points": lambda: rff.relative_kernel_error(X, KERNEL, X[:3]),
+    r"^loss is 'hinge'": lambda: rff.supervise_frequencies(X, Y, KERNEL, OMEGA, "classification", loss="hinge"),
+    r"^loss is 'log'": lambda: rff.supervise_frequencies(X, Y, KERNEL, OMEGA, "classification", loss="log"),
+    r"at least 2 classes": lambda: rff.supervise_frequencies(X, ["a"] * N, KERNEL, OMEGA, "classification"),
+    r"a GaussianKernel is needed": lambda: rff.importance_density(OMEGA, rff.LaplacianKernel(), 1),
+    r"^X has 1 row;": lambda: rff.kernel_approximation_loss(X[:1], KERNEL, OMEGA, distinct=True),
+    r"^X has 3 rows; 4 or more are needed": lambda: rff.alignment_loss_variance(X[:3], [0, 1, 1], OMEGA),
+    r"^n is 1": lambda: rff.sample_loss_bound(1, 2, 3, 1, 1, 0.1),
+    r"^lipschitz is 1e.308; a finite number above 0 and at": lambda: rff.cluster_loss_bound([1e100], 1, 1e308),
+    r"^radius is 1e.308": lambda: rff.cluster_loss_bound([1e100], 1e308, 1),
+    r"only the class": lambda: rff.linear_svm_path(X, np.ones(N), [1.0]),
+    r"only the class 1": lambda: linear.linear_svm_batch(X[None], np.ones(N), 1.0),
+    r"3 classes": lambda: rff.linear_svm_path(X, np.arange(N) % 3, [1.0]),
+    r"three dimensions": lambda: linear.linear_svm_batch(X, Y, 1.0),
+    r"infinity": lambda: linear.linear_svm_batch(np.full((1, N, 2), np.inf), Y, 1.0),
+    r"columns": lambda: linear.linear_svm_decision(X, np.ones((1, 4)), [0.0]),
+    r"intercept": lambda: linear.linear_svm_decision(X, np.ones((1, 2)), [0.0, 1.0]),
+    r"-1 on its diagonal": lambda: rff.kernel_ridge_path(-np.eye(N), X[:, 0], [1.0]),
+    r"square matrix": lambda: rff.kernel_ridge_path(np.ones((N, 3)), X[:, 0], [1.0]),
+    r"^y contains 0": lambda: losses.hinge([1.0], [0.0]),
+    r"^decision contains": lambda: losses.hinge([np.inf], [1.0]),
+    r"^decision has shape": lambda: losses.hinge([1.0], [1.0, 1.0]),
+    r"^n_choices is 0": lambda: bounds.gibbs_classifier(0.1, 0.0, 1.0, 10, 0.05, 0),
+    r"^rate is 0": lambda: bounds.gibbs_classifier(0.1, 0.0, 1.0, 10, 0.05, rate=0.0),
+    r"^n_errors is 11": lambda: bounds.test_set(11, 10, 0.05),
+    r"^n_errors is 0.5": lambda: bounds.test_set(0.5, 10, 0.05),
+    r"^n is 3": lambda: bounds.empirical_bernstein(0.3, 0.1, 1.0, 3, 0.05),
+    r"^alpha is 10000000.0; a number between 1e-06 and 1e": lambda: rff.RationalQuadraticKernel(alpha=1e7),
+    r"^length_scale is 0.0001; a number between 0.001 and 1000": lambda: rff.PeriodicKernel(length_scale=1e-4),
+    r"^weights has shape \(1,\); 2 numbers, one a kernel": lambda: rff.SumKernel((KERNEL, KERNEL), (1.0,)),
+    r"^weights sums to 1.5": lambda: rff.SumKernel((KERNEL, KERNEL), (0.5, 1.0)),
+    r"^weights has a weight of -0.5": lambda: rff.SumKernel((KERNEL, KERNEL), (1.5, -0.5)),
     r"^features has .* GiB": lambda: rff.ridge_path(sp.csr_array((10**7, 10**7)), MANY[:, 0], [1.0]),
 }
 

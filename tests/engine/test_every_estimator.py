@@ -136,11 +136,3 @@ def test_float32_stays_and_csr_equals_dense(estimator, close, close_32):
     np.testing.assert_allclose(features[1], features[0], rtol=0, atol=5 * close_32)
     names = dense.get_feature_names_out()
     assert len(names) == phi.shape[1] and names[0] in ("cos0", "landmark0", "nystroem0", "cosine0")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", BOOSTED)
-def test_votes_on_float32_points_are_nearly_those_on_float64(model):
-    X, y = sample()
-    votes = [clone(model).fit(X.astype(dtype), y).predict(X.astype(dtype)) for dtype in (np.float32, np.float64)]
-    assert np.mean(votes[0] == votes[1]) > 0.9

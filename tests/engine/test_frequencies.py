@@ -1,12 +1,10 @@
 """Frequencies of every scheme and in blocks: their distribution, and that draws are reproducible."""
 
 import itertools
-import warnings
 
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import hyp0f1
 
 from rff_engine import (
     AnisotropicGaussianKernel,
@@ -20,14 +18,21 @@ from rff_engine import (
     RationalQuadraticKernel,
     SumKernel,
     draw_frequencies,
-    fourier_features,
 )
-from rff_engine.adaptive import relative_kernel_error
 from rff_engine.frequencies import SAMPLING_SCHEMES
 from rff_engine.kernels import KERNELS as NAMED, MixtureKernel
 
 KERNELS = [named.of_width(0.5, nu=0.8) for named in NAMED.values()]
-every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+FURTHER_KERNELS = [
+    RationalQuadraticKernel(alpha=0.7),
+    PeriodicKernel(period=3.0),
+    AnisotropicGaussianKernel([0.5, 1.0, 2.0]),
+    SumKernel([GaussianKernel(0.8), MaternKernel(nu=2.0)]),
+    ProductKernel([GaussianKernel(2.0), RationalQuadraticKernel(alpha=1.5)]),
+    SumKernel([GaussianKernel(), LaplacianKernel()]),
+    ProductKernel([GaussianKernel(2.0), CauchyKernel()]),
+]
+every_kernel = pytest.mark.parametrize("kernel", [*KERNELS, *FURTHER_KERNELS], ids=repr)
 
 
 def stack(blocks):
@@ -52,11 +57,11 @@ def test_shorter_draw_is_a_prefix_of_a_longer_one(kernel, shorter):
 
 @every_kernel
 def test_take_equals_indexing(kernel):
-    blocks = FrequencyBlocks(kernel, 2500, 2, seed=3)
+    blocks = FrequencyBlocks(kernel, 2500, 3, seed=3)
     indices = np.random.default_rng(0).integers(2500, size=60)
     indices = np.append(indices, [0, 2499, 1023, 1024, 1024, indices[0]])
     np.testing.assert_array_equal(blocks.take(indices), stack(blocks)[indices])
-    assert blocks.take(np.array([], dtype=int)).shape == (0, 2)
+    assert blocks.take(np.array([], dtype=int)).shape == (0, 3)
 
 
 @pytest.mark.parametrize("N", [1, 1023, 1024, 1025, 5000])
@@ -90,13 +95,6 @@ def test_a_block_stays_within_32_mib(d):
     assert blocks.block_size * d * 8 > 2**22 or blocks.block_size == 1024  # blocks are not smaller than needed
 
 
-def test_a_block_of_many_dimensions_is_small_and_equals_its_rows():
-    blocks = FrequencyBlocks(GaussianKernel(), 20000, 54877, seed=1)
-    block = blocks.block(3)
-    assert block.nbytes <= 2**25
-    np.testing.assert_array_equal(blocks.take([3 * blocks.block_size + 2])[0], block[2])
-
-
 @every_kernel
 def test_monte_carlo_frequencies_are_those_of_the_kernel(kernel):
     np.testing.assert_array_equal(
@@ -117,13 +115,6 @@ SENSIBLE = [
     if (kernel.is_rotation_invariant or sampling not in ORTHOGONAL)
     and (isinstance(kernel, MixtureKernel) or np.isfinite(kernel.coordinate_variance) or sampling not in MATCHED)
 ]
-FURTHER_KERNELS = [
-    RationalQuadraticKernel(alpha=0.7),
-    PeriodicKernel(period=3.0),
-    AnisotropicGaussianKernel([0.5, 1.0, 2.0]),
-    SumKernel([GaussianKernel(), LaplacianKernel()]),
-    ProductKernel([GaussianKernel(2.0), CauchyKernel()]),
-]
 
 
 def can_be_drawn(kernel, sampling):
@@ -135,75 +126,6 @@ def can_be_drawn(kernel, sampling):
 
 EVERY_DRAW = [pair for pair in itertools.product([*KERNELS, *FURTHER_KERNELS], SCHEMES) if can_be_drawn(*pair)]
 every_sensible = pytest.mark.parametrize(("kernel", "sampling"), SENSIBLE, ids=lambda value: str(value))
-
-
-def displacements(kernel, d):
-    """Two differences x - x', of different lengths and directions, where the kernel is neither 1 nor 0."""
-    delta = np.random.default_rng(d).normal(size=(2, d))
-    length = {GaussianKernel: 0.5, LaplacianKernel: 0.4 / np.sqrt(d), MaternKernel: 1.0, CauchyKernel: 0.8}
-    return delta / np.linalg.norm(delta, axis=1, keepdims=True) * np.array([[0.7], [1.5]]) * length[type(kernel)]
-
-
-def estimates(kernel, sampling, D, d, repeats):
-    """Estimates of the kernel at the displacements, (repeats, 2)."""
-    delta = displacements(kernel, d)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*too few to match a covariance")
-        draws = (draw_frequencies(kernel, D, d, sampling, seed) for seed in range(100, 100 + repeats))
-        return np.array([np.cos(omega @ delta.T).mean(axis=0) for omega in draws])
-
-
-def kernel_values(kernel, d):
-    return kernel(displacements(kernel, d), np.zeros((1, d)))[:, 0]
-
-
-def radii(kernel, dimension, n=40):
-    """Evenly spaced quantiles of the length of a frequency."""
-    middle = (np.arange(n) + 0.5) / n
-    if isinstance(kernel, GaussianKernel):
-        return stats.chi(dimension).ppf(middle) / kernel.sigma
-    return np.sqrt(dimension * stats.f(dimension, 2 * kernel.nu).ppf(middle)) / kernel.length_scale
-
-
-def cosine_on_a_sphere(x, m):
-    """Mean of cos(x u), u a coordinate of a uniform point of the unit sphere in m dimensions."""
-    return hyp0f1(m / 2, -np.square(x) / 4)
-
-
-def matched_mean(kernel, D, d):
-    """Mean of the moment-matched estimate, and its error: a row of an orthonormal frame is part of a unit vector.
-
-    With D <= d it is a whole vector, of length sqrt(d) times that of a coordinate.
-    """
-    if isinstance(kernel, CauchyKernel):  # no closed form: whitened is U V' of the singular value decomposition
-        drawn = np.random.default_rng(0).laplace(size=(1500, D, d))
-        U, _, Vt = np.linalg.svd(drawn - drawn.mean(axis=1, keepdims=True), full_matrices=False)
-        omega = np.sqrt(2 * D) * kernel.gamma * U @ Vt
-        means = np.cos(omega @ displacements(kernel, d).T).mean(axis=1)
-        return means.mean(axis=0), means.std(axis=0) / np.sqrt(len(means))
-    m = max(D - 1, d)
-    if isinstance(kernel, GaussianKernel):
-        scales = np.array([1 / kernel.sigma])
-    else:
-        middle = (np.arange(4000) + 0.5) / 4000
-        scales = np.sqrt(2 * kernel.nu / stats.chi2(2 * kernel.nu).ppf(middle)) / kernel.length_scale
-    lengths = np.linalg.norm(displacements(kernel, d), axis=1)
-    return cosine_on_a_sphere(np.sqrt(m) * lengths[:, None] * scales, m).mean(axis=1), 0.0
-
-
-@pytest.mark.more(after=20)
-@pytest.mark.slow
-@pytest.mark.parametrize("d", [1, 2, 5, 20])
-@every_sensible
-def test_mean_of_the_estimate_is_the_kernel_or_the_known_mean(kernel, sampling, d):
-    D, repeats = 24, 50 if sampling in LOW_DISCREPANCY else 200
-    drawn = estimates(kernel, sampling, D, d, repeats)
-    expected, error = kernel_values(kernel, d), 0.0
-    if sampling in MATCHED:
-        expected, error = matched_mean(kernel, D, d)
-    error = np.hypot(error, drawn.std(axis=0, ddof=1) / np.sqrt(repeats))
-    # Of hundreds of cases with fixed seeds, a few are beyond 3 standard errors.
-    assert (np.abs(drawn.mean(axis=0) - expected) <= 4 * error).all()
 
 
 def directions(d):
@@ -227,7 +149,7 @@ def means_of_draws(kernel, sampling, delta, seeds, D=4096):
     return np.array([np.cos((omega @ delta.T).astype(np.float32)).mean(axis=0, dtype=float) for omega in draws])
 
 
-@pytest.mark.more(after=1)
+@pytest.mark.more(after=12)
 @pytest.mark.slow("draws 150,000 frequencies of every kernel and scheme in each of four dimensions")
 @pytest.mark.parametrize(("kernel", "sampling"), EVERY_DRAW, ids=str)
 def test_the_bias_is_below_a_hundredth_in_the_worst_direction_of_a_search(kernel, sampling):
@@ -241,35 +163,6 @@ def test_the_bias_is_below_a_hundredth_in_the_worst_direction_of_a_search(kernel
         found = means_of_draws(kernel, sampling, delta[worst], range(100, 132))
         error = found.std(axis=0, ddof=1) / np.sqrt(32)
         assert (np.abs(found.mean(axis=0) - value[worst]) < 0.01 + 4 * error).all(), (d, delta[worst])
-
-
-@pytest.mark.parametrize("sampling", MATCHED)
-def test_matched_moments_of_a_periodic_kernel_lose_the_period(sampling):
-    """Whitened frequencies are no whole multiples: after ten periods the estimate is far below the kernel, 1."""
-    (found,) = means_of_draws(PeriodicKernel(period=3.0), sampling, np.array([[30.0, 0.0]]), [0])
-    assert found < 0.7
-
-
-@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
-def test_the_bias_of_matched_moments_shrinks_as_one_over_d(kernel):
-    biases = [np.abs(matched_mean(kernel, D, 2)[0] - kernel_values(kernel, 2)).max() * D for D in (50, 100, 200)]
-    assert max(biases) < 1.0
-
-
-def test_the_bias_of_matched_moments_of_a_product_kernel_shrinks():
-    kernel = CauchyKernel()
-    biases = [
-        np.abs(estimates(kernel, "moment_matching", D, 5, 200).mean(axis=0) - kernel_values(kernel, 5)).max()
-        for D in (16, 512)
-    ]
-    assert biases[1] < biases[0] / 4 and biases[1] < 5 / 512
-
-
-@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
-def test_too_few_frequencies_have_the_mean_of_a_sphere(kernel):
-    drawn = estimates(kernel, "moment_matching", 8, 20, 400)
-    error = drawn.std(axis=0, ddof=1) / 20
-    assert (np.abs(drawn.mean(axis=0) - matched_mean(kernel, 8, 20)[0]) <= 3 * error).all()
 
 
 def test_every_kernel_and_scheme_is_tested():
@@ -323,15 +216,6 @@ def test_rows_of_a_block_are_orthogonal_with_different_lengths(kernel, sampling,
     assert np.abs(directions[:block] @ directions[block : 2 * block].T).max() > 1e-3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[2]], ids=repr)
-@pytest.mark.parametrize("sampling", ORTHOGONAL)
-@pytest.mark.parametrize("d", [2, 8])
-def test_lengths_follow_the_radial_law(kernel, sampling, d):
-    lengths = np.linalg.norm(draw_frequencies(kernel, 4000, d, sampling, 1), axis=1)
-    assert stats.kstest(lengths, stats.ecdf(radii(kernel, d, 20000)).cdf.evaluate).pvalue > 0.005
-
-
 @pytest.mark.parametrize("sampling", MATCHED)
 @pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[3]], ids=repr)
 def test_moments_are_matched(kernel, sampling):
@@ -351,27 +235,15 @@ def test_moments_are_matched(kernel, sampling):
         np.testing.assert_allclose(values, [0] * (7 - D) + [multiple] * (D - 1), atol=1e-10 * variance)
 
 
-def test_unscaled_moment_matching_is_the_pseudo_inverse_of_the_covariance():
-    drawn = np.random.default_rng(4).standard_normal((5, 8))
-    with pytest.warns(UserWarning, match="too few"):
-        omega = draw_frequencies(GaussianKernel(), 5, 8, "moment_matching_unscaled", np.random.default_rng(4))
+@pytest.mark.parametrize("D", [5, 30])
+@pytest.mark.filterwarnings("ignore:.*too few to match")
+def test_unscaled_moment_matching_is_the_pseudo_inverse_of_the_covariance(D):
+    drawn = np.random.default_rng(4).standard_normal((D, 8))
+    omega = draw_frequencies(GaussianKernel(), D, 8, "moment_matching_unscaled", np.random.default_rng(4))
     centred = drawn - drawn.mean(axis=0)
-    values, axes = np.linalg.eigh(centred.T @ centred / 5)
+    values, axes = np.linalg.eigh(centred.T @ centred / D)
     root = np.where(values > 1e-9, 1 / np.sqrt(np.maximum(values, 1e-9)), 0)
     np.testing.assert_allclose(omega, centred @ (axes * root) @ axes.T, atol=1e-10)
-
-
-def test_rescaling_lowers_the_error_where_the_covariance_is_singular():
-    """Li et al. 2019, Table 2, MNIST: errors of about 1 are those of the pseudo-inverse alone."""
-    d, r = 300, 50
-    X, kernel = np.random.default_rng(0).normal(size=(80, d)), GaussianKernel(np.sqrt(d / 2))
-    errors = {}
-    for sampling in ("monte_carlo", *MATCHED):
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*too few to match")
-            draws = (draw_frequencies(kernel, r, d, sampling, seed) for seed in range(1, 5))
-            errors[sampling] = np.mean([relative_kernel_error(X, kernel, fourier_features(X, w)) for w in draws])
-    assert errors["moment_matching"] < errors["monte_carlo"] < errors["moment_matching_unscaled"]
 
 
 @pytest.mark.parametrize(
@@ -385,9 +257,9 @@ def test_the_variance_of_a_coordinate_is_that_of_the_draws(kernel):
 
 @every_kernel
 def test_quantiles_of_uniform_numbers_are_draws(kernel):
-    uniforms = np.random.default_rng(1).uniform(size=(3000, kernel.uniforms_per_frequency(2)))
-    made, drawn = kernel.frequencies_at(uniforms), kernel.sample_frequencies(3000, 2, 2)
-    for direction in ([1.0, 0.0], [0.6, -0.8]):
+    uniforms = np.random.default_rng(1).uniform(size=(3000, kernel.uniforms_per_frequency(3)))
+    made, drawn = kernel.frequencies_at(uniforms), kernel.sample_frequencies(3000, 3, 2)
+    for direction in ([1.0, 0.0, 0.0], [0.6, -0.8, 0.3]):
         assert stats.ks_2samp(made @ direction, drawn @ direction).pvalue > 0.005
     ends = np.full((1, uniforms.shape[1]), 2.0**-53)
     assert np.isfinite(kernel.frequencies_at(np.vstack([ends, 1 - ends]))).all()
@@ -415,12 +287,12 @@ def test_too_many_coordinates_are_refused(sampling, most):
         draw_frequencies(MaternKernel(), 2, most, sampling)
 
 
-@pytest.mark.parametrize("kernel", [LaplacianKernel(), CauchyKernel()], ids=repr)
+@pytest.mark.parametrize("kernel", [k for k in [*KERNELS, *FURTHER_KERNELS] if not k.is_rotation_invariant], ids=repr)
 @pytest.mark.parametrize("sampling", ORTHOGONAL)
 def test_orthogonal_directions_need_a_rotation_invariant_kernel(kernel, sampling):
     with pytest.raises(ValueError, match=f"{sampling!r}.*{type(kernel).__name__} is not one"):
-        draw_frequencies(kernel, 4, 2, sampling)
-    with pytest.raises(ValueError, match="no common scale"):
+        draw_frequencies(kernel, 4, 3, sampling)
+    with pytest.raises(ValueError, match=f"no common scale|{type(kernel).__name__} is not rotation invariant"):
         kernel.sample_scales(3)
 
 

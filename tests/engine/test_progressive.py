@@ -11,11 +11,10 @@ from scipy.optimize import minimize
 from scipy.special import gammainccinv
 from scipy.stats import binomtest, expon, gamma, kstest
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import rff_engine as rff
@@ -107,13 +106,9 @@ def test_limits_surround_the_forecast(n_errors, n_first, n):
     shares = ((0.7, -0.5), (0.85, -0.25), (1, 0), (1, 1))
     limits = tuple(round(share * forecast + steps * deviation) for share, steps in shares)
     assert error_limits(n_errors, n_first, n) == limits
+    assert error_limits(0, 0, 1) == (1,)  # of one row
 
 
-def test_the_only_limit_of_one_row_is_one_error():
-    assert error_limits(0, 0, 1) == (1,)
-
-
-@pytest.mark.slow
 def twice(X):
     """CSR points, each number as two entries at its place."""
     part = sp.csr_array(X)
@@ -202,38 +197,11 @@ def test_classifiers_are_tested_by_rows_that_they_have_not_seen():
     assert again.n_errors_ > model.n_errors_ == round(model.certificate_[0].risk * len(model.bound_rows_))
 
 
-@pytest.mark.slow
-def test_frames_with_texts_and_names_of_classes():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"colour": rng.choice(["red", "green"], 300), "size": rng.normal(size=300)})
-    y = np.where((frame["colour"] == "red") & (frame["size"] > -1), "yes", "no")
-    encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
-    model = clone(TREE).set_params(estimator=make_pipeline(encoder, DecisionTreeClassifier())).fit(frame, y)
-    assert model.risk_bound_ < 0.15 and model.predict(frame).dtype == y.dtype
-    np.testing.assert_array_equal(model.predict(frame[5:9]), model.predict(frame)[5:9])
-    with pytest.raises(ValueError, match="columns are missing"):
-        model.predict(frame[["size"]])
-
-
 def test_few_rows_and_many_blocks_still_certify():
     X, y = load_iris(return_X_y=True)
     scaled = make_pipeline(StandardScaler(), LogisticRegression())
     model = clone(TREE).set_params(estimator=scaled, n_blocks=1000, prior_fraction=0.5).fit(X[40:60], y[40:60])
     assert 0 < model.risk_bound_ <= 1 and (model.block_sizes_ == 1).all()
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"estimator": None}, r"^scheme is 'progressive', which fits .* an estimator is needed\.$"),
-        ({"scheme": "online"}, r"^scheme is 'online'"),
-        ({"n_blocks": 0}, r"^n_blocks is 0"),
-        ({"prior_fraction": 0}, r"^prior_fraction 0 leaves no rows to fit the estimator on"),
-    ],
-)
-def test_what_is_not_allowed_is_named(settings, said):
-    with pytest.raises(ValueError, match=said):
-        clone(TREE).set_params(**settings).fit(*load_iris(return_X_y=True))
 
 
 def test_the_bound_after_so_many_rows_is_that_of_a_certificate_which_ends_there():

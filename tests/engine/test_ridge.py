@@ -82,30 +82,3 @@ def test_a_lambda_below_rounding_gives_the_least_squares_fit():
     plain = np.linalg.lstsq(np.column_stack([X, np.ones(30)]), y, rcond=None)[0]
     np.testing.assert_allclose(twice @ coef[0] + offset[0], X @ plain[:3] + plain[3], atol=1e-8)
     np.testing.assert_allclose(coef[0][:3], coef[0][3:], atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"y": np.ones(3)}, "y has shape"),
-        ({"y": np.ones((40, 1, 1))}, "y has shape"),
-        ({"y": np.full(40, np.nan)}, "y contains NaN"),
-        ({"lambdas": []}, "lambdas has shape"),
-        ({"lambdas": 0.1}, "lambdas has shape"),
-        ({"lambdas": [1.0, 0.0]}, "lambdas contains 0"),
-        ({"lambdas": [np.inf]}, "lambdas contains inf"),
-    ],
-)
-def test_invalid_input_is_refused(change, said):
-    X, y = problem()
-    given = {"y": y, "lambdas": LAMBDAS} | change
-    for function, matrix in ((ridge_path, X), (kernel_ridge_path, KERNEL(X))):
-        with pytest.raises(ValueError, match=said):
-            function(matrix, **given)
-
-
-def test_what_is_no_kernel_matrix_is_refused():
-    _, y = problem()
-    for K, said in ((np.ones((40, 3)), "square matrix"), (-np.eye(40), "-1 on its diagonal")):
-        with pytest.raises(ValueError, match=said):
-            kernel_ridge_path(K, y, LAMBDAS)

@@ -113,11 +113,7 @@ def test_blocks_without_weights_have_weights_of_one():
 @pytest.mark.parametrize(
     ("weights", "says"),
     [
-        (np.ones(N - 1), r"sample_weight has shape \(13,\); \(14,\), one number a row, is needed"),
-        (np.ones((N, 1)), r"sample_weight has shape \(14, 1\)"),
         (-np.ones(N), "sample_weight holds -1; numbers of at least 0"),
-        (np.zeros(N), "sample_weight sums to 0, zero or close to it"),
-        (np.full(N, np.nan), "sample_weight contains NaN or infinity"),
         (np.where(Y == "a", 1.0, 0.0), "y holds only the class 'a' in all weighted rows"),
         (np.append(1.0, np.full(N - 1, 1e-30)), "sample_weight has all its weight on one row"),
     ],
@@ -145,15 +141,9 @@ def test_an_estimator_fitted_with_whole_weights_equals_one_fitted_on_repeated_ro
     np.testing.assert_allclose(weighted.weights_, repeated.weights_, rtol=1e-9)
     np.testing.assert_allclose(weighted.frequencies_, repeated.frequencies_, rtol=1e-9)
     assert weighted.kernel_.sigma == pytest.approx(repeated.kernel_.sigma, rel=1e-12)
-    assert weighted.bound_ is None and repeated.bound_ > 0
-
-
-@every_learner
-def test_rows_of_weight_0_are_left_out_and_the_bound_stays(learner):
-    weights = (WHOLE > 0).astype(float)
-    weighted, kept = clone(learner).fit(X, Y, sample_weight=weights), clone(learner).fit(X[WHOLE > 0], Y[WHOLE > 0])
-    np.testing.assert_allclose(weighted.weights_, kept.weights_, rtol=1e-9)
-    assert weighted.bound_ == pytest.approx(kept.bound_, rel=1e-9)
+    assert weighted.bound_ is None
+    kept = clone(learner).fit(X, Y, sample_weight=WHOLE > 0)
+    assert kept.bound_ == pytest.approx(clone(learner).fit(X[WHOLE > 0], Y[WHOLE > 0]).bound_, rel=1e-9)
 
 
 @every_learner
@@ -170,10 +160,11 @@ def test_fractional_weights_are_a_sample_size(learner):
 
 
 @pytest.mark.parametrize("container", [np.array, sp.csr_array])
-def test_weighted_width_equals_that_of_repeated_rows(container):
-    kernel = rff.GaussianKernel("scale")
-    expected = kernel.scaled_to(X.repeat(WHOLE, axis=0)).sigma
-    assert kernel.scaled_to(container(X), WHOLE).sigma == pytest.approx(expected, rel=1e-12)
+def test_weighted_widths_equal_those_of_repeated_rows(container):
+    for kernel in (rff.GaussianKernel("scale"), rff.AnisotropicGaussianKernel("scale")):
+        (expected,) = kernel.scaled_to(X.repeat(WHOLE, axis=0)).get_params().values()
+        (found,) = kernel.scaled_to(container(X), WHOLE).get_params().values()
+        assert found == pytest.approx(expected, rel=1e-12)
     assert rff.GaussianKernel(2.0).scaled_to(X, WHOLE).sigma == 2.0
 
 
@@ -187,12 +178,12 @@ def test_random_landmarks_have_weight_and_weighted_losses():
     np.testing.assert_allclose(fitted.weights_, rff.pseudo_posterior(loss, 2.0, int(WHOLE.sum())), rtol=1e-10)
 
 
-def test_centroids_are_weighted():
-    """One centroid a class is the weighted mean of the class."""
-    landmarks, labels, _ = rff.select_landmarks(X, Y, 3, "kmeans", 0, WHOLE)
+@pytest.mark.parametrize("weights", [None, WHOLE])
+def test_one_centroid_a_class_is_its_weighted_mean(weights):
+    landmarks, labels, _ = rff.select_landmarks(X, Y, 3, "kmeans", 0, weights)
     for point, label in zip(landmarks, labels, strict=True):
-        of_class = label == Y
-        np.testing.assert_allclose(point, np.average(X[of_class], axis=0, weights=WHOLE[of_class]), atol=1e-12)
+        mean = np.average(X[label == Y], axis=0, weights=None if weights is None else weights[label == Y])
+        np.testing.assert_allclose(point, mean, atol=1e-12)
 
 
 @pytest.mark.parametrize("learner", [LEARNERS[0], rff.LandmarkSimilarity(KERNEL, 4, "random", random_state=0)])
