@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from dataclasses import replace
-from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +11,6 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import PLACE_OF_POINT, new_page, violations, wait_until
-from firefox import program, started
 from playwright.sync_api import expect
 
 from deploy.site import writing
@@ -398,31 +394,11 @@ def test_pictures_are_saved(open_file):
     assert saved.value.suggested_filename == "adaptive-live.svg"
 
 
-@pytest.fixture
-def framed(site):
-    """The address of a page of another site that shows a page of the export in a sandbox."""
-    host = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(site)))
-    shown = f"http://127.0.0.1:{host.server_port}/approximate.html"
-
-    class Course(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(f'<iframe src="{shown}" sandbox="allow-scripts" width="900" height="700">'.encode())
-
-    course = ThreadingHTTPServer(("127.0.0.1", 0), Course)
-    for server in (host, course):
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    yield f"http://localhost:{course.server_port}"
-    for server in (host, course):
-        server.shutdown()
-        server.server_close()
-
-
-def test_a_page_draws_in_a_sandbox_of_another_site(framed, browser):
+def test_a_page_draws_in_a_sandbox_of_another_site(serve_folder, site, browser, tmp_path):
+    shown = f"http://127.0.0.1:{serve_folder(site)}/approximate.html"
+    (tmp_path / "index.html").write_text(f'<iframe src="{shown}" sandbox="allow-scripts" width="900" height="700">')
     page = new_page(browser.new_context())
-    page.goto(framed)
+    page.goto(f"http://localhost:{serve_folder(tmp_path)}")
     figure = page.frame_locator("iframe").locator("[data-plot=errors]")
     figure.scroll_into_view_if_needed()
     expect(figure.locator(".main-svg").first).to_be_visible()
@@ -580,35 +556,3 @@ def test_a_file_that_is_missing_is_named(open_file, site, tmp_path):
     page = open_file("index")
     page.goto(f"file://{tmp_path}/site/landmarks.html")
     expect(page.get_by_role("alert").first).to_contain_text("cannot be read")
-
-
-# --- Firefox ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def firefox():
-    """A Firefox without a screen; a test that needs it is skipped where there is none."""
-    path = program()
-    if path is None:
-        pytest.skip("no Firefox on this machine")
-    with started(path) as browser:
-        yield browser
-
-
-def test_every_page_draws_in_firefox(firefox, site):
-    for name in PAGE_NAMES:
-        firefox.open(f"file://{site}/{name}.html")
-        wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
-        firefox.evaluate(f"({SHOW_ALL})()")
-        assert firefox.evaluate("document.querySelector('.problem').hidden")
-    firefox.open(f"file://{site}/landmarks.html#data=circles&beta=10")
-    wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
-    assert firefox.evaluate("document.querySelector('.controls [name=data]').value") == "circles"
-    assert firefox.evaluate("document.querySelector('.live').view.value('beta')") == pytest.approx(10)
-    firefox.open(f"file://{site}/landmarks.html#sigma=0.126&noise=0.3&how=clicked&picks=3-17")
-    wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
-    problem = landmark_problem(LandmarkSettings(ToyData("moons", 300, 0.3, 0), 0.126, 256, 2, (3, 17)))
-    # The losses of more than D frequencies come after the first picture.
-    wait_until(lambda: firefox.evaluate("document.querySelector('.live').view.reached") == 256)
-    loss = firefox.evaluate("document.querySelector('.live').view.loss.join(' ')")
-    np.testing.assert_allclose(np.array(loss.split(), float), problem.loss.ravel(), rtol=1e-6, atol=1e-12)
