@@ -165,6 +165,13 @@ def browser():
         browser.close()
 
 
+@pytest.fixture
+def new_context(browser):
+    """Function that makes a browser context, which the end of the test closes."""
+    with ExitStack() as stack:
+        yield lambda **options: stack.enter_context(browser.new_context(**options))
+
+
 @pytest.fixture(autouse=True)
 def no_violation():
     """Fail a test in which a page broke the server's policy of content, or that of the static edition."""
@@ -186,20 +193,19 @@ def shared(browser):
 
 
 @pytest.fixture
-def open_page(browser, shared, server):
+def open_page(new_context, shared, server):
     """Function that opens a path of the app in a clean browser session and waits until the page is complete.
 
     Of earlier pages, only the cache remains. ``apart=True``, or an option that a page cannot change, such as
     ``has_touch``, gives the page its own context.
     """
-    free, own = shared.pages[:1], []
+    free = shared.pages[:1]
 
     def open_(
         path="", width=1440, scheme="light", address=server, reduced_motion="no-preference", apart=False, **options
     ):
         if apart or options:
-            own.append(browser.new_context(**options))
-            page = new_page(own[-1])
+            page = new_page(new_context(**options))
         else:
             page = free.pop() if free else new_page(shared)
             forget(page, address)
@@ -212,8 +218,6 @@ def open_page(browser, shared, server):
         return page
 
     yield open_
-    for context in own:
-        context.close()
     for page in shared.pages[1:]:
         page.close()
     shared.clear_permissions()

@@ -35,13 +35,11 @@ def site(serve_folder):
 
 
 @pytest.fixture
-def opened(browser, site):
+def opened(new_context, site):
     """Function that opens a page of the site, with its figures drawn, and notes what a script or request fails at."""
-    contexts = []
 
     def open_(path: str, width: int, scheme: str):
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
-        page = contexts[-1].new_page()
+        page = new_context(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
         page.complaints = []
         page.on("pageerror", lambda error: page.complaints.append(str(error)))
         page.on("response", lambda answer: answer.status >= 400 and page.complaints.append(answer.url))
@@ -51,9 +49,7 @@ def opened(browser, site):
         wait_until(lambda: page.evaluate(PAINTED))
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
+    return open_
 
 
 PAINTED = """() => [...document.querySelectorAll('.plotly-graph-div')].every(one => one.querySelector('.main-svg'))
