@@ -7,10 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
+from contextlib import ExitStack
 from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -65,6 +69,25 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.flaky(reruns=1))
             # Two workers, each with a browser and a server; starting more would take longer than it saves.
             item.add_marker(pytest.mark.xdist_group("pictures" if item.path.stem in PICTURES else "browser"))
+
+
+class _Silent(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def serve_folder():
+    """Function that serves a folder and returns the port; to a browser, localhost and 127.0.0.1 are two sites."""
+    with ExitStack() as stack:
+
+        def serve(folder: Path) -> int:
+            host = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=str(folder)))
+            threading.Thread(target=host.serve_forever, args=(0.05,), daemon=True).start()
+            stack.callback(stack.enter_context(host).shutdown)
+            return host.server_port
+
+        yield serve
 
 
 def _missing(reason: str):
@@ -142,6 +165,13 @@ def browser():
         browser.close()
 
 
+@pytest.fixture
+def new_context(browser):
+    """Function that makes a browser context, which the end of the test closes."""
+    with ExitStack() as stack:
+        yield lambda **options: stack.enter_context(browser.new_context(**options))
+
+
 @pytest.fixture(autouse=True)
 def no_violation():
     """Fail a test in which a page broke the server's policy of content, or that of the static edition."""
@@ -163,20 +193,19 @@ def shared(browser):
 
 
 @pytest.fixture
-def open_page(browser, shared, server):
+def open_page(new_context, shared, server):
     """Function that opens a path of the app in a clean browser session and waits until the page is complete.
 
     Of earlier pages, only the cache remains. ``apart=True``, or an option that a page cannot change, such as
     ``has_touch``, gives the page its own context.
     """
-    free, own = shared.pages[:1], []
+    free = shared.pages[:1]
 
     def open_(
         path="", width=1440, scheme="light", address=server, reduced_motion="no-preference", apart=False, **options
     ):
         if apart or options:
-            own.append(browser.new_context(**options))
-            page = new_page(own[-1])
+            page = new_page(new_context(**options))
         else:
             page = free.pop() if free else new_page(shared)
             forget(page, address)
@@ -189,8 +218,6 @@ def open_page(browser, shared, server):
         return page
 
     yield open_
-    for context in own:
-        context.close()
     for page in shared.pages[1:]:
         page.close()
     shared.clear_permissions()
@@ -225,6 +252,25 @@ def leave(page) -> None:
         page.mouse.move(0, 0)
     except pytest.importorskip("playwright.sync_api").Error:  # a broken page is not used again
         page.close()
+
+
+def query(page) -> dict[str, str]:
+    """The settings in the page's address; `page.url` may be an earlier one where several are written at once."""
+    return {name: values[-1] for name, values in parse_qs(urlsplit(page.evaluate("location.href")).query).items()}
+
+
+def inside(part, across: float = 0.5, down: float = 0.5) -> tuple[float, float]:
+    """A place in a part of the page, by fractions of its box."""
+    part.scroll_into_view_if_needed()
+    box = part.bounding_box()
+    return box["x"] + across * box["width"], box["y"] + down * box["height"]
+
+
+def drag(page, start: tuple[float, float], end: tuple[float, float], steps: int = 4) -> None:
+    """Press the mouse at a place, and hold it at another one."""
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=steps)
 
 
 def wait_until(condition, seconds: float = 40.0) -> None:

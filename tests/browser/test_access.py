@@ -6,13 +6,13 @@ a test.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import PLACE_OF_POINT, settle, show_all, wait_until
+from conftest import PLACE_OF_POINT, inside, settle, show_all, wait_until
 from test_layout import PHONE, WIDTHS as ALL_WIDTHS, at_each_width, problems, resize
 
 from pages.shared import catalogue
@@ -22,9 +22,6 @@ PAGES = tuple(page.path for page in catalogue.PAGES if page.documentation)
 #: Names of pages with equations.
 EQUATIONS = {page.path for page in catalogue.PAGES if "layout.equation(" in (ROOT / page.script).read_text("utf-8")}
 WIDTHS = {"light": 1440, "dark": 768}
-LOOKS = [(path, scheme) for path in PAGES for scheme in WIDTHS]
-# On a phone, a page has the scheme that it has last.
-AXE = [*LOOKS, *((path, "phone") for path in PAGES)]
 
 
 LIVE = "() => !document.querySelector('.live') || document.querySelector('.live').view?.ink !== undefined"
@@ -126,71 +123,10 @@ def equations_are_open(page) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class Look:
-    """The findings on a page as it opens, with reduced motion."""
-
-    opened: dict
-    """Its heading, its numbers of figures and errors, the pixels by which it is too wide, the labels of each axis that
-    has two the same, and errors of scripts"""
-    moving: list
-    """Elements of the app that move by themselves"""
-    faint: list
-    """Text of figures with too little contrast"""
-    findings: list
-    """Findings of axe-core"""
-    stops: list
-    """Elements that the keyboard should reach"""
-    visited: list
-    """Indices of those that Tab reached, in this order"""
-    unseen: list
-    """Names of those without a visible focus"""
-    layout: dict | None = None
-    """Texts that overlap or are cut, by the width of the window"""
-    phone: list | None = None
-    """Findings of axe-core on a phone"""
-
-
-@pytest.fixture(scope="module")
-def looked_at():
-    return {}
-
-
 @pytest.fixture(scope="module")
 def kinds():
     """Kinds of controls that show their focus; controls of one class look alike."""
     return set()
-
-
-@pytest.fixture
-def look_at(request, open_page, looked_at, kinds):
-    """Return the findings on a page; each page opens once for both schemes, because opening it takes longest.
-
-    Every other page opens dark and narrow and then becomes light and wide, the rest the other way round.
-    """
-    again = request.node.execution_count > 1
-
-    def look(path: str, scheme: str = "light") -> Look:
-        if again or (path, scheme) not in looked_at:
-            first, second = WIDTHS if PAGES.index(path) % 2 else reversed(WIDTHS)
-            page = open_page(path, WIDTHS[first], first, reduced_motion="reduce")
-            show_all(page)
-            opened, moving = state(page), page.evaluate(APP_MOVING)
-            looked_at[path, first] = seen(page, path, first, opened, moving, kinds)
-            layout, _ = seen_by_width(page, [WIDTHS[first]])
-            page.emulate_media(color_scheme=second, reduced_motion="reduce")
-            page.set_viewport_size({"width": WIDTHS[second], "height": 900})
-            turned(page, second)
-            show_all(page)
-            looked_at[path, second] = seen(page, path, second, state(page), moving, kinds)
-            # Painting a page for another width takes as long as axe-core, so no width comes twice.
-            rest = sorted(set(ALL_WIDTHS) - set(WIDTHS.values()), reverse=True)
-            others, phone = seen_by_width(page, [WIDTHS[second], *rest])
-            for one in (first, second):
-                looked_at[path, one] = replace(looked_at[path, one], layout=layout | others, phone=phone)
-        return looked_at[path, scheme]
-
-    return look
 
 
 def turned(page, scheme: str) -> None:
@@ -205,10 +141,24 @@ def turned(page, scheme: str) -> None:
     settle(page)
 
 
-def seen(page, path: str, scheme: str, opened: dict, moving: list, kinds: set) -> Look:
+def faults(page, path: str, scheme: str, kinds: set) -> dict:
+    """What is wrong on a page in one scheme, by kind; the keyboard is tried in the light one."""
+    opened = page.evaluate(STATE)
+    assert opened.pop("heading").endswith("?") and opened.pop("figures") > 0
     at_rest(page)
-    faint, walked = low_contrast_text(page), walk(page, kinds) if scheme == "light" else ([], [], [])
-    return Look(opened, moving, faint, findings(page) if (path, scheme) in LOOKS else [], *walked)
+    found = opened | {"axe": unlisted(path, scheme, findings(page)), "faint": low_contrast_text(page) if path else []}
+    return found | (keyboard(page, kinds) if scheme == "light" else {})
+
+
+def keyboard(page, kinds: set) -> dict:
+    """Controls that Tab does not reach, reaches out of order, or gives no visible focus."""
+    stops, visited, unseen = walk(page, kinds)
+    assert len(stops) >= 4
+    return {
+        "not reached": not_reached(stops, visited),
+        "out of order": visited if visited != sorted(visited) else [],
+        "unseen": unseen,
+    }
 
 
 def seen_by_width(page, widths) -> tuple[dict, list]:
@@ -219,58 +169,63 @@ def seen_by_width(page, widths) -> tuple[dict, list]:
         layout[width] = problems(page)
         if width == PHONE:
             phone = findings(page)
-    return {width: found for width, found in layout.items() if found}, phone
+    return filled(layout), phone
 
 
-def state(page) -> dict:
-    return page.evaluate(
-        """() => ({
-            heading: document.querySelector('h1').innerText,
-            figures: document.querySelectorAll('.js-plotly-plot, .live canvas').length,
-            errors: document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]').length,
-            overflow: Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
-            repeated: [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot =>
-                [...new Set([...plot.querySelectorAll('g[class*="tick"]')].map(tick => tick.getAttribute('class')))]
-                    .map(axis => [...plot.querySelectorAll(`g[class="${axis}"] > text`)].map(text => text.textContent))
-                    .filter(labels => new Set(labels).size < labels.length)),
-        })"""
-    ) | {"complaints": page.complaints}
+STATE = """() => ({
+    heading: document.querySelector('h1').innerText,
+    figures: document.querySelectorAll('.js-plotly-plot, .live canvas').length,
+    errors: document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]').length,
+    overflow: Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
+    // Axes of figures with the same label twice.
+    repeated: [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot =>
+        [...new Set([...plot.querySelectorAll('g[class*="tick"]')].map(tick => tick.getAttribute('class')))]
+            .map(axis => [...plot.querySelectorAll(`g[class="${axis}"] > text`)].map(text => text.textContent))
+            .filter(labels => new Set(labels).size < labels.length)),
+})"""
+# Elements of the app that move by themselves.
+MOVING = """() => document.getAnimations().map(animation => animation.effect?.target)
+    .filter(target => target?.closest('.live, .lesson, .sharing, .js-plotly-plot'))
+    .map(target => target.outerHTML)"""
 
 
 @pytest.mark.more(after=1)
-@pytest.mark.parametrize(("path", "scheme"), LOOKS)
-def test_a_page_opens_with_its_figures_and_no_error(look_at, path, scheme):
-    """Slow at the first test of a page, which does all that the others check of it."""
-    opened = look_at(path, scheme).opened
-    assert opened["heading"].endswith("?") and opened["figures"] > 0
-    assert (opened["errors"], opened["overflow"], opened["repeated"], opened["complaints"]) == (0, 0, [], [])
-
-
 @pytest.mark.parametrize("path", PAGES)
-def test_no_text_overlaps_or_is_cut_at_any_width(look_at, path):
-    assert look_at(path).layout == {}
+def test_a_page_has_no_fault_in_either_scheme_at_any_width(open_page, kinds, path):
+    """Slow, because it checks everything on a page that opens once; axe-core and the keyboard take longest.
+
+    Every other page opens dark and narrow and then becomes light and wide, the rest the other way round.
+    """
+    first, second = WIDTHS if PAGES.index(path) % 2 else reversed(WIDTHS)
+    page = open_page(path, WIDTHS[first], first, reduced_motion="reduce")
+    show_all(page)
+    found = {"moving": page.evaluate(MOVING), first: filled(faults(page, path, first, kinds))}
+    layout, _ = seen_by_width(page, [WIDTHS[first]])
+    page.emulate_media(color_scheme=second, reduced_motion="reduce")
+    page.set_viewport_size({"width": WIDTHS[second], "height": 900})
+    turned(page, second)
+    show_all(page)
+    found[second] = filled(faults(page, path, second, kinds))
+    # Painting a page for another width takes as long as axe-core, so no width comes twice.
+    rest = sorted(set(ALL_WIDTHS) - set(WIDTHS.values()), reverse=True)
+    others, phone = seen_by_width(page, [WIDTHS[second], *rest])
+    found |= {"layout": layout | others, "phone": unlisted(path, "phone", phone), "scripts": page.complaints}
+    assert filled(found) == {}
 
 
-@pytest.mark.parametrize(("path", "look"), AXE)
-def test_axe_finds_nothing_serious(look_at, path, look):
+def filled(found: dict) -> dict:
+    return {name: one for name, one in found.items() if one}
+
+
+def unlisted(path: str, look: str, found: list) -> list:
+    """Findings of axe-core that `KNOWN` does not list, and entries of it that are no longer needed."""
     known = [entry for entry in KNOWN if (entry.page, entry.look) == (path, look)]
-    found = found_by_axe(look_at, path, look)
-    assert [one for one in found if not any(matches(entry, one) for entry in known)] == []
-
-
-def found_by_axe(look_at, path: str, look: str) -> list:
-    return look_at(path).phone if look == "phone" else look_at(path, look).findings
+    unknown = [one for one in found if not any(matches(entry, one) for entry in known)]
+    return unknown + [entry for entry in known if not any(matches(entry, one) for one in found)]
 
 
 def matches(entry: Known, found: tuple[str, str, str]) -> bool:
     return entry.rule == found[0] and fnmatchcase(found[1], f"*{entry.selector}")
-
-
-@pytest.mark.parametrize(("path", "look"), dict.fromkeys((entry.page, entry.look) for entry in KNOWN))
-def test_every_known_finding_is_still_found(look_at, path, look):
-    found = found_by_axe(look_at, path, look)
-    for entry in (entry for entry in KNOWN if (entry.page, entry.look) == (path, look)):
-        assert any(matches(entry, one) for one in found), "no longer needed in KNOWN"
 
 
 @pytest.mark.parametrize(
@@ -289,8 +244,7 @@ def test_other_states_are_as_accessible_and_fit_every_screen_and_paper(open_page
     at_rest(page)
     found = findings(page)
     if "question" in path or "angle" in path:  # they have handles of their own
-        stops, visited, unseen = walk(page, kinds)
-        assert (not_reached(stops, visited), unseen, visited) == ([], [], sorted(visited))
+        assert filled(keyboard(page, kinds)) == {}
     page.emulate_media(media="print")
     layout = {"paper": problems(page)}
     page.emulate_media(media="null", color_scheme="dark", reduced_motion="reduce")
@@ -303,7 +257,7 @@ def test_other_states_are_as_accessible_and_fit_every_screen_and_paper(open_page
     at_rest(page)
     resize(page, 1280, 720)
     layout |= by_width | {"projector": problems(page)}
-    assert {look: one for look, one in layout.items() if one} == {}
+    assert filled(layout) == {}
     places = ("*.katex-display", "*stSidebarNavItems *")  # as in KNOWN
     assert [one for one in found + phone if not any(fnmatchcase(one[1], place) for place in places)] == []
     assert page.complaints == []
@@ -321,12 +275,6 @@ def test_axe_finds_planted_defects(open_page):
         }"""
     )
     assert {rule for rule, *_ in findings(page)} == {"button-name", "color-contrast"}
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", [path for path in PAGES if path != ""])
-def test_text_of_figures_has_enough_contrast(look_at, path, scheme):
-    assert look_at(path, scheme).faint == []
 
 
 def low_contrast_text(page) -> list:
@@ -369,15 +317,6 @@ REACHABLE = """() => {
                element.closest('[data-testid]')?.dataset.testid].join(' '),
     }));
 }"""
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_tab_reaches_every_control_in_order_with_a_visible_focus(look_at, path):
-    look = look_at(path)
-    assert len(look.stops) >= 4
-    assert not_reached(look.stops, look.visited) == []
-    assert look.visited == sorted(look.visited)
-    assert look.unseen == []
 
 
 def not_reached(stops: list, visited: list) -> list[str]:
@@ -449,59 +388,30 @@ def focus_is_seen(page) -> bool:
     return with_focus != without
 
 
-def test_a_landmark_can_be_chosen_by_keyboard(open_page):
-    page = open_page("landmarks?how=clicked&picks=3-17")
-    page.wait_for_function("() => document.querySelector('.live')?.view?.L === 2")
-    page.locator(".live canvas.points").focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    point = page.evaluate("document.querySelector('.live').view.focus.point")
-    page.keyboard.press("Enter")
-    page.wait_for_function(f"() => new URL(location.href).searchParams.get('picks') === '3-17-{point}'")
-
-
-def test_a_weight_can_be_chosen_by_keyboard(open_page):
-    page = open_page("landmarks")
-    page.wait_for_function("() => document.querySelector('.live')?.view?.ink !== undefined")
-    page.locator(".live canvas.weights").focus()
-    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
-        page.keyboard.press(key)
-    focus = page.evaluate("document.querySelector('.live').view.focus")
-    assert focus == {"landmark": 1, "frequency": 2}
-
-
 # --- motion and touch ---------------------------------------------------------------------------------------------
 
 
-def test_play_does_not_glide_where_motion_is_reduced(open_page):
-    moves = """() => new Promise(done => {
-        const view = document.querySelector('.live').view, seen = [Number(view.beta.value)], begin = performance.now();
-        document.querySelector('.live .play').click();
+@pytest.mark.parametrize(("path", "slider"), [("landmarks?beta=0.1", "beta"), ("adaptive", "step")])
+def test_play_does_not_glide_where_motion_is_reduced(open_page, path, slider):
+    moves = """name => new Promise(done => {
+        const input = document.querySelector(`.live input[name=${name}]`), begin = performance.now();
+        const seen = [Number(input.value)], play = document.querySelector('.live .play');
+        play.click();
         const look = () => {
-            const now = Number(view.beta.value);
+            const now = Number(input.value);
             if (now !== seen.at(-1)) seen.push(now);
             if (performance.now() - begin < 2500) return setTimeout(look, 5);
-            document.querySelector('.live .play').click();
+            play.click();
             done(seen);
         };
         look();
     })"""
     calm, lively = (
-        opened(open_page, "landmarks?beta=0.1", reduced_motion=choice).evaluate(moves)
-        for choice in ("reduce", "no-preference")
+        opened(open_page, path, reduced_motion=choice).evaluate(moves, slider) for choice in ("reduce", "no-preference")
     )
     assert 2 <= len(calm) <= 4  # a step a second
     assert len(lively) > 6  # at every frame that a busy machine paints
-
-
-APP_MOVING = """() => document.getAnimations().map(animation => animation.effect?.target)
-    .filter(target => target?.closest('.live, .lesson, .sharing, .js-plotly-plot'))
-    .map(target => target.outerHTML)"""
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_nothing_of_the_app_moves_by_itself(look_at, path):
-    assert look_at(path).moving == []
+    assert slider == "beta" or all(place == round(place) for place in calm)
 
 
 def test_touch_chooses_points_and_drags_the_slider(open_page):
@@ -510,13 +420,12 @@ def test_touch_chooses_points_and_drags_the_slider(open_page):
     page.wait_for_function("() => new URL(location.href).searchParams.get('picks') === '3-17-40'")
     settle(page)
 
-    page.locator(".live input[name=beta]").scroll_into_view_if_needed()
-    box = page.locator(".live input[name=beta]").bounding_box()
+    slider = page.locator(".live input[name=beta]")
     finger = page.context.new_cdp_session(page)
     beta = "Number(document.querySelector('.live').view.beta.value)"
-    y, seen = box["y"] + box["height"] / 2, []
+    seen = []
     for k in range(9):
-        point = {"x": box["x"] + box["width"] * (0.5 + 0.04 * k), "y": y}
+        point = dict(zip("xy", inside(slider, 0.5 + 0.04 * k), strict=True))
         finger.send("Input.dispatchTouchEvent", {"type": "touchMove" if k else "touchStart", "touchPoints": [point]})
         page.wait_for_timeout(50)
         seen.append(page.evaluate(beta))

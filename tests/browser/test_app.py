@@ -6,17 +6,13 @@ import csv
 import io
 import re
 import secrets
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
-from conftest import go_to, new_page, scroll_to, settle, wait_until
+from conftest import go_to, new_page, query, scroll_to, settle, wait_until
 from playwright.sync_api import expect
 
 from pages.shared.catalogue import PAGES
-
-
-def query(page) -> dict:
-    return {key: value[0] for key, value in parse_qs(urlsplit(page.url).query).items()}
 
 
 def slider(page, key: str):

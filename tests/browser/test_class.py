@@ -6,7 +6,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import settle, wait_until
+from conftest import query, settle, wait_until
 from playwright.sync_api import expect
 from test_access import at_rest, axe_core, findings
 from test_layout import PHONE, problems, resize
@@ -30,17 +30,8 @@ SCROLL = "height => document.querySelector('[data-testid=stMain]').scrollTo(0, h
 HEIGHT = "(selector) => document.querySelector(selector).getBoundingClientRect().height"
 
 
-def address(page):
-    """The parts of the page's address; `page.url` may be an earlier one where several are written at once."""
-    return urlsplit(page.evaluate("location.href"))
-
-
-def query(page) -> dict[str, str]:
-    return {name: value for name, (value,) in parse_qs(address(page).query).items()}
-
-
 def fragment(page) -> str:
-    return address(page).fragment
+    return urlsplit(page.evaluate("location.href")).fragment
 
 
 def at_lesson(page):

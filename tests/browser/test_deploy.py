@@ -186,24 +186,20 @@ def asked(secure: str, path: str, **headers: str) -> http.client.HTTPMessage:
         return answer.headers
 
 
-def test_a_page_works_over_tls_and_its_first_visit_takes_less_than_3_MB(secure, browser):
-    context = browser.new_context(ignore_https_errors=True)
-    try:
-        page = context.new_page()
-        sockets, finished, refused = [], [], []
-        page.on("websocket", lambda one: sockets.append(one.url))
-        page.on("requestfinished", lambda one: finished.append(one))
-        page.on("response", lambda one: refused.append(one.url) if one.status >= 400 else None)
-        page.goto(f"{secure}/bounds?seed=3")
-        page.wait_for_selector("h1")
-        settle(page)
-        assert page.url.startswith(f"{secure}/bounds")
-        assert sockets and all(one.startswith(secure.replace("https", "wss")) for one in sockets)
-        # Streamlit first requests its endpoints below the page's own path.
-        assert [url for url in refused if "/bounds/_stcore/" not in url] == []
-        assert 1e6 < sum(one.sizes()["responseBodySize"] for one in finished) < 3e6
-    finally:
-        context.close()
+def test_a_page_works_over_tls_and_its_first_visit_takes_less_than_3_MB(secure, new_context):
+    page = new_context(ignore_https_errors=True).new_page()
+    sockets, finished, refused = [], [], []
+    page.on("websocket", lambda one: sockets.append(one.url))
+    page.on("requestfinished", lambda one: finished.append(one))
+    page.on("response", lambda one: refused.append(one.url) if one.status >= 400 else None)
+    page.goto(f"{secure}/bounds?seed=3")
+    page.wait_for_selector("h1")
+    settle(page)
+    assert page.url.startswith(f"{secure}/bounds")
+    assert sockets and all(one.startswith(secure.replace("https", "wss")) for one in sockets)
+    # Streamlit first requests its endpoints below the page's own path.
+    assert [url for url in refused if "/bounds/_stcore/" not in url] == []
+    assert 1e6 < sum(one.sizes()["responseBodySize"] for one in finished) < 3e6
 
 
 def test_cookies_are_for_tls_alone_and_browsers_keep_to_it(secure):

@@ -6,14 +6,11 @@ Of the second group, for which `.ci/run 2` builds the site; links are checked wh
 from __future__ import annotations
 
 import os
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from conftest import wait_until
-from test_access import axe_core
+from test_access import findings
 
 SITE = Path(__file__).parents[2] / "build" / "docs"
 PAGES = (
@@ -27,33 +24,22 @@ PAGES = (
 pytestmark = [pytest.mark.second, pytest.mark.slow("opens each page twice, and axe-core takes a second")]
 
 
-class _Silent(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture(scope="module")
-def site():
+def site(serve_folder):
     if not (SITE / "index.html").exists():
         reason = "the documentation is not built; `make docs` does"
         if "docs" in os.environ.get("RFF_TEST_REQUIRE", "").replace(",", " ").split():
             pytest.fail(reason)
         pytest.skip(reason)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=str(SITE)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    return f"http://127.0.0.1:{serve_folder(SITE)}"
 
 
 @pytest.fixture
-def opened(browser, site):
+def opened(new_context, site):
     """Function that opens a page of the site, with its figures drawn, and notes what a script or request fails at."""
-    contexts = []
 
     def open_(path: str, width: int, scheme: str):
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
-        page = contexts[-1].new_page()
+        page = new_context(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
         page.complaints = []
         page.on("pageerror", lambda error: page.complaints.append(str(error)))
         page.on("response", lambda answer: answer.status >= 400 and page.complaints.append(answer.url))
@@ -63,20 +49,11 @@ def opened(browser, site):
         wait_until(lambda: page.evaluate(PAINTED))
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
+    return open_
 
 
 PAINTED = """() => [...document.querySelectorAll('.plotly-graph-div')].every(one => one.querySelector('.main-svg'))
     && [...document.querySelectorAll('.math')].every(one => one.querySelector('mjx-container'))"""
-FINDINGS = """async () => {
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
-    const answer = await axe.run(document, {resultTypes: ['violations'], runOnly: tags});
-    return answer.violations
-        .filter(({id, impact}) => ['serious', 'critical'].includes(impact) || id === 'heading-order')
-        .flatMap(({id, nodes}) => nodes.map(({target, failureSummary}) => [id, target.join(' '), failureSummary]));
-}"""
 # A title or a figure may be wider than its column even where the page does not scroll.
 CUT = """() => [...document.querySelectorAll('.bd-article :is(h1, h2, h3, p, .main-svg)')]
     .filter(element => element.checkVisibility() && !element.closest('table, pre, mjx-container'))
@@ -93,8 +70,7 @@ def test_a_page_fits_and_axe_finds_nothing_serious(opened, path, width, scheme):
     overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert (page.evaluate(overflow), page.evaluate(CUT)) == (0, [])
     assert page.complaints == []
-    page.evaluate(axe_core())
-    assert page.evaluate(FINDINGS) == []
+    assert findings(page) == []
 
 
 def test_axe_and_the_check_of_widths_find_planted_defects(opened):
@@ -103,6 +79,5 @@ def test_axe_and_the_check_of_widths_find_planted_defects(opened):
         """() => document.querySelector('article h1').insertAdjacentHTML('afterend',
             '<p style="color: #bbb; white-space: nowrap">' + 'faint words '.repeat(20) + '</p><button></button>')"""
     )
-    page.evaluate(axe_core())
-    assert {rule for rule, *_ in page.evaluate(FINDINGS)} == {"color-contrast", "button-name"}
+    assert {rule for rule, *_ in findings(page)} == {"color-contrast", "button-name"}
     assert page.evaluate(CUT)

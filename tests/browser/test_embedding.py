@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 import pytest
 from playwright.sync_api import expect
 
@@ -13,42 +10,19 @@ from pages.shared.catalogue import PAGES
 ROWS = "a,b,y\n" + "\n".join(f"{i},{i * i % 7},{i % 2}" for i in range(60))
 
 
-@pytest.fixture
-def other_site(server):
-    """The address of a page with the app in a frame; for a browser, localhost and 127.0.0.1 are different sites."""
-
-    class Course(BaseHTTPRequestHandler):
-        def do_GET(self):
-            page = f'<h1>A course</h1><iframe src="{server}/your_data?embed=true" width="1000" height="800"></iframe>'
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(page.encode())
-
-        def log_message(self, *_):
-            pass
-
-    site = ThreadingHTTPServer(("127.0.0.1", 0), Course)
-    threading.Thread(target=site.serve_forever, daemon=True).start()
-    yield f"http://localhost:{site.server_port}"
-    site.shutdown()
-    site.server_close()
-
-
-def test_a_frame_of_another_site_accepts_text_instead_of_files(other_site, server, shared):
-    page = shared.new_page()
-    try:
-        page.goto(other_site)
-        frame = page.frame_locator("iframe")
-        expect(frame.get_by_text("Files cannot be uploaded here")).to_be_visible(timeout=60_000)
-        expect(frame.locator("[data-testid=stFileUploader]")).to_have_count(0)
-        link = frame.get_by_role("link", name="Open in its own window")
-        expect(link).to_have_attribute("href", f"{server}/your_data")
-        frame.get_by_role("textbox", name="Lines of CSV").fill(ROWS)
-        frame.get_by_role("button", name="Read the text").click()
-        expect(frame.get_by_text("the text you pasted")).to_be_visible(timeout=60_000)
-    finally:
-        page.close()
+def test_a_frame_of_another_site_accepts_text_instead_of_files(serve_folder, server, new_context, tmp_path):
+    frame = f'<iframe src="{server}/your_data?embed=true" width="1000" height="800"></iframe>'
+    (tmp_path / "index.html").write_text(f"<h1>A course</h1>{frame}")
+    page = new_context().new_page()
+    page.goto(f"http://localhost:{serve_folder(tmp_path)}")
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_text("Files cannot be uploaded here")).to_be_visible(timeout=60_000)
+    expect(frame.locator("[data-testid=stFileUploader]")).to_have_count(0)
+    link = frame.get_by_role("link", name="Open in its own window")
+    expect(link).to_have_attribute("href", f"{server}/your_data")
+    frame.get_by_role("textbox", name="Lines of CSV").fill(ROWS)
+    frame.get_by_role("button", name="Read the text").click()
+    expect(frame.get_by_text("the text you pasted")).to_be_visible(timeout=60_000)
 
 
 @pytest.mark.parametrize("path", [page.path for page in PAGES if page.view and page.name != "adaptive"])

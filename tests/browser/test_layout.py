@@ -12,6 +12,9 @@ import time
 import numpy as np
 import pytest
 from conftest import settle, show_all
+from sklearn.datasets import load_iris
+
+from rff_engine.studies.reports import certificate
 
 WIDTHS = (390, 768, 1280, 1440)
 PHONE = WIDTHS[0]
@@ -260,10 +263,15 @@ def test_figures_fit_the_paper_and_tables_have_every_row(open_page, path, width)
     assert share <= 1 and on_paper < (min(PAPERS.values()) - 2 * MARGIN) * MILLIMETRE
     for name in PAPERS:
         sheet = page.pdf(format=name, tagged=True)
-        assert len(re.findall(rb"/Type /Page\b", sheet)) <= 12  # not a page for each line
+        assert sheets(sheet) <= 12  # not a page for each line
         if path == "paper":
             assert printed["rows"] > 30
             assert len(re.findall(rb"/S /TR\b", sheet)) >= printed["rows"]
+
+
+def sheets(printed: bytes) -> int:
+    """Sheets of paper of a PDF."""
+    return len(re.findall(rb"/Type /Page\b", printed))
 
 
 # Of a printed page: the number of colours of each scene, of columns next to another one, and the colours.
@@ -295,6 +303,17 @@ def test_paper_has_scenes_and_columns_as_the_screen_has_them_and_is_light(open_p
     assert paper["beside"] == screen["beside"] > 1
     assert (paper["ground"], paper["ink"]) == ("rgb(255, 255, 255)", "#31333f") != (screen["ground"], screen["ink"])
     assert page.evaluate(ON_PAPER) == screen
+
+
+def test_a_certificate_is_one_sheet_of_paper_and_as_wide_as_a_phone(new_context, tmp_path):
+    table, file = (tmp_path / name for name in ("iris.csv", "certificate.html"))
+    load_iris(as_frame=True).frame.to_csv(table, index=False)
+    file.write_text(certificate.page(certificate.certify_table(str(table), "target", None, 0.05, 0)), encoding="utf-8")
+    page = new_context(viewport={"width": PHONE, "height": 844}).new_page()
+    page.goto(file.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    assert page.locator(".wide").evaluate_all("boxes => boxes.every(box => box.scrollHeight <= box.clientHeight)")
+    assert sheets(page.pdf(format="A4")) == 1
 
 
 # --- a dark theme -------------------------------------------------------------------------------------------------

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import go_to, settle, show_all, wait_until
+from conftest import go_to, query, settle, show_all, wait_until
 from playwright.sync_api import expect
 
 from pages.shared.controls.widgets import as_text
@@ -47,10 +46,6 @@ HIDDEN = """() => {
     frame.style.pointerEvents = '';
     return hidden;
 }"""
-
-
-def query(page) -> dict:
-    return {key: values[-1] for key, values in parse_qs(urlsplit(page.url).query).items()}
 
 
 def open_lesson(open_page, lesson: Lesson, step: int = 1, width: int = 1440, more: str = "", **options):

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from conftest import settle, wait_until
+from conftest import drag, inside, settle, wait_until
 
 from datasets import ToyData
 from pages.adaptive.compute import AdaptiveSettings, descent
@@ -69,7 +69,7 @@ def engine():
     return descent(AdaptiveSettings(ToyData("line", 300, 0.05, 0), 1.0, "sample", 50), 20)
 
 
-def test_kept_steps_are_the_engines(open_page, engine):
+def test_kept_steps_are_the_engines_and_interpolated_between(open_page, engine):
     page = opened(open_page)
     arrays = page.evaluate(
         "(({steps, omega, weights, errors, landmarkErrors}) => [steps, omega, weights, errors, landmarkErrors]"
@@ -87,11 +87,7 @@ def test_kept_steps_are_the_engines(open_page, engine):
         np.testing.assert_allclose(np.reshape(now["omega"], (-1, 2)), engine.frequencies[k], rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(now["weight"], engine.weights[k], rtol=1e-5, atol=1e-7)
         np.testing.assert_allclose(now["errors"], [engine.errors[k], engine.landmark_errors[step]], rtol=1e-5)
-    assert page.complaints == []
-
-
-def test_between_two_kept_steps_values_are_interpolated(open_page, engine):
-    page = opened(open_page)
+    # Between two kept steps, values are interpolated.
     page.evaluate(
         "() => { const {slider} = document.querySelector('.live').view; slider.step = 'any'; slider.value = 30.25;"
         " slider.dispatchEvent(new Event('input')); }"
@@ -104,6 +100,7 @@ def test_between_two_kept_steps_values_are_interpolated(open_page, engine):
     assert now["step"] == pytest.approx(0.75 * engine.steps[30] + 0.25 * engine.steps[31])
     # On a logarithmic axis the line between two errors is straight.
     assert now["errors"][0] == pytest.approx(engine.errors[30] ** 0.75 * engine.errors[31] ** 0.25, rel=1e-4)
+    assert page.complaints == []
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
@@ -134,21 +131,16 @@ def test_the_keyboard_plays_and_stops_without_the_server(open_page, key):
     assert page.complaints == []
 
 
-def test_arrow_keys_move_by_kept_steps_and_announce_them(open_page):
+def test_a_step_is_announced_and_a_key_on_the_slider_ends_play(open_page):
     page = opened(open_page)
     thumb(page).focus()
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
-    wait_until(lambda: shown(page)["place"] == 3)
-    page.keyboard.press("ArrowLeft")
-    wait_until(lambda: shown(page)["place"] == 2)
     page.keyboard.press("End")
     wait_until(lambda: shown(page)["step"] == shown(page)["last"])
     now = shown(page)
     words = re.fullmatch(r"(\d+) of (\d+): error (\S+) over all points, (\S+) at the landmarks", now["spoken"])
     step, last, *errors = (float(word.replace("−", "-")) for word in words.groups())
     assert step == last == now["last"] and errors == pytest.approx(now["errors"], rel=5e-3)
-    # A key on the slider ends Play and moves the slider.
+    page.keyboard.press("Home")
     play(page).click()
     wait_until(lambda: shown(page)["place"] > 3)
     thumb(page).focus()
@@ -164,12 +156,10 @@ def test_dragging_the_slider_shows_its_step(open_page, playing):
     page.evaluate(COUNT_RUNS)
     if playing:
         play(page).click()
-    box = thumb(page).bounding_box()
-    y, seen = box["y"] + box["height"] / 2, set()
-    page.mouse.move(box["x"] + 10, y)
-    page.mouse.down()
+    seen = set()
+    drag(page, inside(thumb(page), 0.02), inside(thumb(page), 0.05))
     for fraction in np.linspace(0.1, 0.5, 8):
-        page.mouse.move(box["x"] + box["width"] * fraction, y)
+        page.mouse.move(*inside(thumb(page), fraction))
         page.wait_for_timeout(40)
         seen.add(shown(page)["place"])
     page.mouse.up()
@@ -185,19 +175,11 @@ def test_dragging_the_slider_shows_its_step(open_page, playing):
 def test_the_step_is_dragged_on_the_chart_of_errors(open_page):
     page = opened(open_page)
     chart = page.locator(".live canvas.errors")
-    chart.scroll_into_view_if_needed()
-    box = chart.bounding_box()
-    view = page.evaluate("(view => ({...view.frame, ...view.axis, ticks: 0}))(document.querySelector('.live').view)")
-    last = shown(page)["last"]
-    at = lambda step: (  # noqa: E731
-        box["x"] + view["left"] + (step - view["low"]) / (view["high"] - view["low"]) * (view["right"] - view["left"])
-    )
-    y = box["y"] + box["height"] / 2
-    page.mouse.move(at(0.2 * last), y)
-    page.mouse.down()
-    page.mouse.move(at(0.5 * last), y, steps=4)
+    left, right = page.evaluate("(({left, right}) => [left, right])(document.querySelector('.live').view.frame)")
+    x, y = inside(chart, 0)
+    drag(page, (x + 0.8 * left + 0.2 * right, y), (x + 0.5 * (left + right), y))
     page.mouse.up()
-    wait_until(lambda: abs(shown(page)["step"] - 0.5 * last) <= 0.03 * last)
+    wait_until(lambda: abs(shown(page)["step"] - 0.5 * shown(page)["last"]) <= 0.03 * shown(page)["last"])
 
 
 def test_a_frequency_under_the_pointer_shows_its_weight_and_start(open_page, engine):
@@ -265,25 +247,6 @@ def test_play_draws_every_frame(open_page):
         })"""
     )
     assert places >= 0.5 * frames  # a busy machine paints some twice
-
-
-def test_play_jumps_where_motion_is_reduced(open_page):
-    page = opened(open_page, reduced_motion="reduce")
-    seen = page.evaluate(
-        """() => new Promise(done => {
-            const view = document.querySelector('.live').view, seen = [Number(view.slider.value)];
-            const begin = performance.now();
-            view.find('.play').click();
-            const look = () => {
-                const now = Number(view.slider.value);
-                if (now !== seen.at(-1)) seen.push(now);
-                if (performance.now() - begin < 2500) setTimeout(look, 5);
-                else done(seen);
-            };
-            look();
-        })"""
-    )
-    assert 2 <= len(seen) <= 4 and all(place == round(place) for place in seen)
 
 
 def test_data_of_a_descent_are_small(open_page):

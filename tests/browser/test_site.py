@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from dataclasses import replace
-from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
 
@@ -15,7 +12,6 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import PLACE_OF_POINT, new_page, violations, wait_until
-from firefox import program, started
 from playwright.sync_api import expect
 
 from deploy.site import writing
@@ -25,10 +21,8 @@ from pages.kernel.learn.compute import CandidateSettings, candidates
 from pages.landmarks.compute import LandmarkSettings, landmark_problem
 from pages.landmarks.page import TOO_MANY
 from pages.shared.catalogue import PAGES
-from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent, toy_fresh_sample, toy_sample
+from pages.shared.controls.toy_data import ToyData
 from pages.shared.lessons.content import LESSONS
-from pages.shared.live.packing import LIVE_CELLS
-from rff_engine.studies.toy.landmarks import landmark_view
 
 #: Whether the first picture is there, be it of the live view or one of Plotly's.
 FIRST_PICTURE = """() => {
@@ -89,21 +83,18 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture
-def open_file(browser, site):
+def open_file(new_context, site):
     """Function that opens a page of the export from the disk, and waits until its live view is drawn."""
-    contexts = []
 
     def open_(name: str, fragment: str = "", **options):
-        contexts.append(browser.new_context(**{"viewport": {"width": 1440, "height": 900}} | options))
-        page = new_page(contexts[-1])
+        page = new_page(new_context(**{"viewport": {"width": 1440, "height": 900}} | options))
         page.complaints = []
+        page.add_init_script(ASKED)
         page.goto(f"file://{site}/{name}.html" + (f"#{fragment}" if fragment else ""))
         page.wait_for_function(DRAWN)
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
+    return open_
 
 
 def link(page) -> str:
@@ -135,47 +126,21 @@ def test_every_page_draws_and_fits_a_phone(open_file, name):
 
 
 @pytest.mark.parametrize("name", PAGE_NAMES)
-def test_a_page_loads_little_before_its_first_picture(browser, site, name):
-    """Whatever has been asked for until then counts as loaded."""
+def test_a_page_loads_little_before_its_first_picture(open_file, site, name):
+    """Whatever has been asked for until then counts as loaded; the whole of Plotly is for figures in space alone."""
     if not writing.PLANE.exists():
         pytest.skip("Plotly's part for a plane is not installed: npm ci")
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = new_page(context)
-    page.add_init_script(ASKED)
-    page.goto(f"file://{site}/{name}.html", wait_until="commit")
-    page.wait_for_function(FIRST_PICTURE)
+    page = open_file(name)
     asked = page.evaluate("[...asked.keys()].filter(address => !asked.get(address))")
-    context.close()
     files = [site / f"{name}.html", *(Path(address.removeprefix("file://")) for address in asked)]
     assert {path.name for path in files} >= {"site.js", "site.css"}
     assert sum(path.stat().st_size for path in files) <= BEFORE_FIRST_PICTURE, [path.name for path in files]
-
-
-def test_the_whole_of_plotly_is_loaded_for_a_figure_in_space_alone(browser, site):
-    """Which is far from the reader at first."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    for name, whole in (("kernel", True), ("approximate", False)):
-        page = new_page(context)
-        page.add_init_script(ASKED)
-        page.goto(f"file://{site}/{name}.html")
-        page.wait_for_function(DRAWN)
-        names = "Array.from(asked.keys(), address => address.split('/').at(-1))"
-        assert "plotly.js" not in page.evaluate(names)
-        page.evaluate(SHOW_ALL)
+    names = "Array.from(asked.keys(), address => address.split('/').at(-1))"
+    assert "plotly.js" not in page.evaluate(names)
+    page.evaluate(SHOW_ALL)
+    if name in ("kernel", "approximate"):
         assert "plotly-cartesian.js" in page.evaluate(names)
-        assert ("plotly.js" in page.evaluate(names)) is whole
-    context.close()
-
-
-def test_the_maps_are_the_engines(open_file):
-    page = open_file("landmarks", "data=circles&beta=10")
-    data = ToyData("circles", 300, 0.1, 0)
-    problem, fresh = landmark_problem(LandmarkSettings(data, 0.501, 20, 5, "random")), toy_fresh_sample(data)
-    view = landmark_view(problem, fresh.X, fresh.y, 10.0, 1.0, map_extent(data), LIVE_CELLS)
-    maps = page.evaluate("document.querySelector('.live').view.learnedMaps.map(map => Array.from(map))")
-    # A step of the colour scale is 2 / 255.
-    np.testing.assert_allclose(np.reshape(maps, view.learned_maps.shape), view.learned_maps, atol=1 / 255)
-    assert len(toy_sample(data).y) == 300 and len(fresh.y) == TEST_POINTS
+        assert ("plotly.js" in page.evaluate(names)) is (name == "kernel")
 
 
 def numbers_of(page, *names: str) -> dict[str, np.ndarray]:
@@ -223,6 +188,10 @@ def click_point(page, row: int) -> None:
 def test_points_become_landmarks_by_clicks(open_file, width):
     page = open_file("landmarks", viewport={"width": width, "height": 900})
     rows = page.evaluate("document.querySelector('.live').view.data.rows")
+    data = ToyData("moons", 300, 0.1, 0)
+    random = landmark_problem(LandmarkSettings(data, 0.501, 256, 5, "random"))
+    assert rows == random.indices.tolist()
+    np.testing.assert_allclose(numbers_of(page, "data.omega")["data.omega"], random.omega.ravel(), rtol=1e-6)
     click_point(page, rows[4])
     page.wait_for_function("() => location.hash.includes('how=clicked')")
     assert link(page).endswith("picks=" + "-".join(map(str, rows[:4])))
@@ -238,7 +207,6 @@ def test_points_become_landmarks_by_clicks(open_file, width):
     click_point(page, far[0])
     picks = [*rows[:4], far[0]]
     page.wait_for_function("picks => location.hash.endsWith('picks=' + picks)", arg="-".join(map(str, picks)))
-    data = ToyData("moons", 300, 0.1, 0)
     problem = landmark_problem(LandmarkSettings(data, 0.501, 256, 5, tuple(picks)))
     # The losses of more than D frequencies come after the first picture.
     page.wait_for_function("() => document.querySelector('.live').view.reached === 256")
@@ -286,17 +254,6 @@ def test_controls_and_the_link_follow_each_other(open_file):
     page.get_by_label("Seed").select_option("1")
     expect(page.locator(".changes")).to_contain_text("changed too")
     assert page.complaints == []
-
-
-def test_a_slider_goes_into_the_link_and_back(open_file):
-    page = open_file("landmarks")
-    slider = page.get_by_role("slider", name="Inverse temperature β")
-    slider.focus()
-    page.keyboard.press("End")
-    page.wait_for_function("() => location.hash === '#beta=1000'")
-    page.reload()
-    page.wait_for_function(DRAWN)
-    assert page.evaluate("document.querySelector('.live').view.value('beta')") == pytest.approx(1000)
 
 
 def test_a_click_chooses_a_bound_and_its_words(open_file):
@@ -385,35 +342,14 @@ def test_pictures_are_saved(open_file):
     assert saved.value.suggested_filename == "adaptive-live.svg"
 
 
-@pytest.fixture
-def framed(site):
-    """The address of a page of another site that shows a page of the export in a sandbox."""
-    host = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(site)))
-    shown = f"http://127.0.0.1:{host.server_port}/approximate.html"
-
-    class Course(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(f'<iframe src="{shown}" sandbox="allow-scripts" width="900" height="700">'.encode())
-
-    course = ThreadingHTTPServer(("127.0.0.1", 0), Course)
-    for server in (host, course):
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    yield f"http://localhost:{course.server_port}"
-    for server in (host, course):
-        server.shutdown()
-        server.server_close()
-
-
-def test_a_page_draws_in_a_sandbox_of_another_site(framed, browser):
-    page = new_page(browser.new_context())
-    page.goto(framed)
+def test_a_page_draws_in_a_sandbox_of_another_site(serve_folder, site, new_context, tmp_path):
+    shown = f"http://127.0.0.1:{serve_folder(site)}/approximate.html"
+    (tmp_path / "index.html").write_text(f'<iframe src="{shown}" sandbox="allow-scripts" width="900" height="700">')
+    page = new_page(new_context())
+    page.goto(f"http://localhost:{serve_folder(tmp_path)}")
     figure = page.frame_locator("iframe").locator("[data-plot=errors]")
     figure.scroll_into_view_if_needed()
     expect(figure.locator(".main-svg").first).to_be_visible()
-    page.context.close()
 
 
 def test_a_page_runs_no_script_but_its_own_and_sends_nothing(open_file):
@@ -469,35 +405,3 @@ def test_a_file_that_is_missing_is_named(open_file, site, tmp_path):
     page = open_file("index")
     page.goto(f"file://{tmp_path}/site/landmarks.html")
     expect(page.get_by_role("alert").first).to_contain_text("cannot be read")
-
-
-# --- Firefox ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def firefox():
-    """A Firefox without a screen; a test that needs it is skipped where there is none."""
-    path = program()
-    if path is None:
-        pytest.skip("no Firefox on this machine")
-    with started(path) as browser:
-        yield browser
-
-
-def test_every_page_draws_in_firefox(firefox, site):
-    for name in PAGE_NAMES:
-        firefox.open(f"file://{site}/{name}.html")
-        wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
-        firefox.evaluate(f"({SHOW_ALL})()")
-        assert firefox.evaluate("document.querySelector('.problem').hidden")
-    firefox.open(f"file://{site}/landmarks.html#data=circles&beta=10")
-    wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
-    assert firefox.evaluate("document.querySelector('.controls [name=data]').value") == "circles"
-    assert firefox.evaluate("document.querySelector('.live').view.value('beta')") == pytest.approx(10)
-    firefox.open(f"file://{site}/landmarks.html#sigma=0.126&noise=0.3&how=clicked&picks=3-17")
-    wait_until(lambda: firefox.evaluate(f"({DRAWN})()"))
-    problem = landmark_problem(LandmarkSettings(ToyData("moons", 300, 0.3, 0), 0.126, 256, 2, (3, 17)))
-    # The losses of more than D frequencies come after the first picture.
-    wait_until(lambda: firefox.evaluate("document.querySelector('.live').view.reached") == 256)
-    loss = firefox.evaluate("document.querySelector('.live').view.loss.join(' ')")
-    np.testing.assert_allclose(np.array(loss.split(), float), problem.loss.ravel(), rtol=1e-6, atol=1e-12)

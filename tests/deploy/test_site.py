@@ -15,13 +15,9 @@ import pytest
 from plotly.offline import get_plotlyjs_version
 
 from deploy.site import __main__ as command, exporting, samples, words, writing
-from pages.adaptive.compute import AdaptiveSettings, descent
-from pages.bounds.compute import BoundSettings, Guarantee, all_bounds
-from pages.kernel.compute import kernel_draw, kernel_plane, kernel_settings
-from pages.kernel.learn.compute import CandidateSettings, candidates
 from pages.landmarks.compute import LandmarkSettings, landmark_path, landmark_problem
 from pages.shared.catalogue import BY_NAME, PAGES, Page, settings_of
-from pages.shared.controls.toy import BETA, SIGMA_LIVE
+from pages.shared.controls.toy import SIGMA_LIVE
 from pages.shared.controls.toy_data import ToyData
 from pages.shared.controls.widgets import Options, without_headings
 from pages.shared.lessons import content
@@ -53,10 +49,6 @@ def unpack(path) -> dict:
     return json.loads(text, object_hook=arrays)
 
 
-def array(view: dict, name: str, dtype: str) -> np.ndarray:
-    return np.frombuffer(b64decode(view[name]), dtype)
-
-
 # --- files --------------------------------------------------------------------------------------------------------
 
 
@@ -70,29 +62,12 @@ def site(tmp_path_factory):
         edition("bounds", {"bound": ("Theorem 4",), "n": (100,)}),
     ]
     writing.export(folder, editions)
-    rest = [edition(page) for page in ("kernel", "learn_kernel", "adaptive", "approximate")]
-    writing.export(folder / "rest", rest, only_defaults=True)
     return folder
 
 
 def description(file) -> dict:
     (text,) = re.findall(r'<script type="application/json" id="description">(.*?)</script>', file.read_text("utf-8"))
     return json.loads(text)
-
-
-def view_of(folder, page: str, **settings: str) -> dict:
-    """The data of the live view of a page for some of its settings, the default of all others."""
-    described = description(folder / f"{page}.html")
-    wanted = {key: described["defaults"][key] for key in described["scenes"][0]["settings"]} | settings
-    (file,) = [scene["file"] for scene in described["scenes"] if scene["settings"] == wanted]
-    return unpack(folder / "data" / page / f"{file}.js")["view"]
-
-
-def sample_of(folder, name: str, dtype: str) -> dict:
-    """A toy sample without its noise."""
-    data = unpack(folder / "data" / samples.FOLDER / f"{name}.js")
-    dtypes = {"positions": dtype, "normals": dtype, "labels": "i1"}
-    return data | {key: array(data, key, kind) for key, kind in dtypes.items()}
 
 
 def section_of(folder, page: str, name: str, **settings: str) -> dict:
@@ -110,28 +85,10 @@ def numbers_of(packed: dict) -> np.ndarray:
     return np.frombuffer(b64decode(packed["bdata"]), packed["dtype"])
 
 
-@pytest.mark.second("opens seven pages of the app, two of them for several settings")
-@pytest.mark.parametrize(
-    ("data", "noise", "sigma", "count"),
-    [("moons", 0.37, 0.126, 5), ("circles", 0.0, 2.51, 8), ("circles", 0.1, 1.0, 3)],
-)
-def test_landmarks_are_made_of_the_engines_draws(site, data, noise, sigma, count):
-    settings = LandmarkSettings(replace(MOONS, name=data, noise=noise), sigma, 256, count, "random")
-    problem, fresh = landmark_problem(settings), settings.data.fresh_sample()
-    train, test = sample_of(site, f"{data}_300_0", "<f8"), sample_of(site, f"{data}_0_fresh", "<f4")
-    np.testing.assert_array_equal(train["positions"] + noise * train["normals"], problem.X.ravel())
-    np.testing.assert_array_equal(train["labels"], problem.y)
-    np.testing.assert_allclose(test["positions"] + noise * test["normals"], fresh.X.ravel(), atol=1e-6)
-    np.testing.assert_array_equal(test["labels"], fresh.y)
-    draws = array(unpack(site / "data" / "samples" / "landmarks_0.js"), "draws", "<f8")
-    np.testing.assert_array_equal(draws[: problem.omega.size] / sigma, problem.omega.ravel())
-    assert train["rows"][:count] == problem.indices.tolist()
-
-
-@pytest.mark.second
+@pytest.mark.second("opens three pages of the app, two of them for several settings")
 @pytest.mark.parametrize("noise", samples.KMEANS_NOISES)
 def test_centroids_are_the_engines(site, noise):
-    found = sample_of(site, "moons_300_0", "<f8")["centroids"][f"{noise:g}"]
+    found = unpack(site / "data" / samples.FOLDER / "moons_300_0.js")["centroids"][f"{noise:g}"]
     for count in (1, 5, 8):
         problem = landmark_problem(LandmarkSettings(replace(MOONS, noise=noise), 0.501, 20, count, "kmeans"))
         np.testing.assert_allclose(found[count - 1]["points"], problem.landmarks.ravel(), rtol=1e-6)
@@ -157,36 +114,6 @@ def test_fewer_random_landmarks_are_the_first_of_more():
 
 
 @pytest.mark.second
-def test_bounds_are_the_engines(site):
-    guarantee = Guarantee(0.05, 5.0, "corrected", False)
-    for n in (300, 100):
-        bound = {} if n == 300 else {"bound": "Theorem 4"}
-        view = view_of(site, "bounds", n=str(n), **bound)
-        curves = all_bounds(BoundSettings(replace(MOONS, n=n), 0.501, 200), guarantee)
-        assert [bound["name"] for bound in view["bounds"]] == list(curves.bounds)
-        for shown, curve in zip(view["bounds"], curves.bounds.values(), strict=True):
-            np.testing.assert_allclose(array(shown, "values", "<f8"), curve.values, rtol=1e-6)
-
-
-@pytest.mark.second
-def test_the_other_views_are_the_engines(site):
-    rest = site / "rest"
-    board = CandidateSettings(ToyData("checkerboard", 300, 0.1, 0), 0.251, 2000)
-    draws = array(unpack(rest / "data" / "samples" / "candidates_0.js"), "draws", "<f8")
-    np.testing.assert_array_equal(draws[:4000] / board.sigma, candidates(board).omega.ravel())
-    train = sample_of(rest, "checkerboard_300_0", "<f8")
-    np.testing.assert_array_equal(train["positions"] + 0.1 * train["normals"], board.data.sample().X.ravel())
-    found = descent(AdaptiveSettings(ToyData("line", 300, 0.05, 0), 1.0, "sample", 50), 20)
-    view = view_of(rest, "adaptive")
-    # Of the first step: rounding grows along a descent.
-    np.testing.assert_allclose(array(view, "frequencies", "<f4")[:40], found.frequencies[0].ravel(), rtol=1e-6)
-    assert view["drawn_error"] == pytest.approx(found.drawn_error, rel=1e-6)
-    unit = kernel_settings("Gaussian", 1.0, 1.5, 0)
-    omega = array(view_of(rest, "kernel"), "omega", "<f8")
-    np.testing.assert_array_equal(omega, kernel_draw(unit, 1)[0].ravel())
-
-
-@pytest.mark.second
 def test_figures_are_the_engines(site):
     settings = LandmarkSettings(replace(MOONS, n=100), 0.501, 20, 5, "random")
     section = section_of(site, "landmarks", "landmarks_path", n="100")
@@ -199,31 +126,11 @@ def test_figures_are_the_engines(site):
 
 
 @pytest.mark.second
-def test_colours_of_a_map_are_the_engines(site):
-    section = section_of(site / "rest", "kernel", "kernel_plane")
-    mean, difference = section["figures"]["approximation"]["figure"]["data"]
-    plane = kernel_plane(kernel_settings("Gaussian", 0.501, 1.5, 0), 50)
-    for trace, expected in ((mean, plane.approximate), (difference, plane.approximate - plane.exact)):
-        assert np.abs(numbers_of(trace["z"]) - expected.ravel()).max() <= np.ptp(expected) / 255
-
-
-@pytest.mark.second
 def test_a_section_names_the_settings_that_it_follows(site):
     follows = description(site / "landmarks.html")["follows"]["landmarks_path"]
     assert {"beta", "n"} <= set(follows)
     promise = description(site / "bounds.html")["follows"]["Does it hold?"]
     assert "n" in promise and "beta" not in promise
-
-
-@pytest.mark.second
-def test_two_methods_have_all_fits_that_the_app_would_ask_for(site):
-    described = description(site / "rest" / "approximate.html")
-    (scene,) = described["scenes"]
-    drawn, fitted = unpack(site / "rest" / "data" / "approximate" / f"{scene['file']}.js")["view"]["sides"]
-    assert "errors" in drawn and [fit["r"] for fit in fitted["fits"]] == [5, 10, 20, 50]
-    assert described["sliders"]["r"] == [str(r) for r in range(1, 201)]
-    parts = ["approximate_errors", "approximate_variances", "approximate_line"]
-    assert list(described["sections"][0]["sections"]) == parts
 
 
 def test_sections_follow_all_but_what_does_not_move_them():
@@ -250,24 +157,6 @@ def test_a_page_has_the_apps_words_for_every_setting(site):
     assert any("The lowest point of Theorem 4" in text for text in seen["Theorem 4"]["texts"].values())
     assert {name: BOUND_NAMES[scene["chosen"]] for name, scene in seen.items()} == {name: name for name in seen}
     assert described["choices"] == list(BOUND_NAMES.values())
-
-
-@pytest.mark.second
-def test_controls_presets_and_lessons_come_from_the_app(site):
-    described = description(site / "landmarks.html")
-    assert described["sliders"]["beta"] == [f"{value:g}" for value in BETA.values]
-    controls = {control["key"]: control for control in described["controls"]}
-    assert controls["data"]["values"][0] == "moons" and "C" not in controls and "beta" not in controls
-    known = [scene["settings"] for scene in described["scenes"]]
-    wanted = [preset["settings"] for preset in described["presets"]]
-    steps = [step for lesson in described["lessons"] for step in lesson["steps"]]
-    wanted += [step[side] for step in steps for side in ("before", "after")]
-    assert len(described["presets"]) == 5 and len(described["lessons"]) == 2
-    for settings in wanted:
-        assert {key: settings[key] for key in known[0]} in known
-    for step in steps:
-        assert step["card"]["outcome"] and step["card"]["text"]
-    assert description(site / "index.html")["following"][described["lessons"][0]["key"]]["page"].startswith("landmarks")
 
 
 @pytest.mark.second
@@ -300,37 +189,37 @@ def test_without_node_the_whole_of_plotly_stands_for_its_part(tmp_path, monkeypa
 # --- words --------------------------------------------------------------------------------------------------------
 
 
-def test_markdown_becomes_html():
-    assert words.html("One **bold *and* so**,\n`a*b`.\n\n- x < y\n- *z*") == (
-        "<p>One <strong>bold <em>and</em> so</strong>,\n<code>a*b</code>.</p>"
-        "<ul><li>x &lt; y</li><li><em>z</em></li></ul>"
-    )
-    assert words.inline("[β](glossary#beta)") == '<a href="glossary.html#beta">β</a>'
-    assert words.inline("<script>") == "&lt;script&gt;"
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        (
+            "One **bold *and* so**,\n`a*b`.\n\n- x < y\n- *z*",
+            "<p>One <strong>bold <em>and</em> so</strong>,\n<code>a*b</code>.</p>"
+            "<ul><li>x &lt; y</li><li><em>z</em></li></ul>",
+        ),
+        ("[β](glossary#beta)", '<p><a href="glossary.html#beta">β</a></p>'),
+        ("<script>", "<p>&lt;script&gt;</p>"),
+        (
+            "| a | *b* |\n|---|---|\n| 1 | x < y |",
+            '<div class="wide-table" tabindex="0"><table><thead><tr><th scope="col">a</th>'
+            '<th scope="col"><em>b</em></th></tr></thead>'
+            "<tbody><tr><td>1</td><td>x &lt; y</td></tr></tbody></table></div>",
+        ),
+        (
+            "[[right|below]], <<white|dark grey>>",
+            '<p><span class="wide">right</span><span class="narrow">below</span>, '
+            '<span class="light">white</span><span class="dark">dark grey</span></p>',
+        ),
+    ],
+)
+def test_markdown_becomes_html_with_both_words_for_a_screen(text, html):
+    assert words.html(text) == html
 
 
-def test_a_table_becomes_html():
-    assert words.html("| a | *b* |\n|---|---|\n| 1 | x < y |") == (
-        '<div class="wide-table" tabindex="0"><table><thead><tr><th scope="col">a</th>'
-        '<th scope="col"><em>b</em></th></tr></thead>'
-        "<tbody><tr><td>1</td><td>x &lt; y</td></tr></tbody></table></div>"
-    )
-
-
-def test_both_words_for_a_screen_are_in_the_page():
-    assert words.inline("[[right|below]], <<white|dark grey>>") == (
-        '<span class="wide">right</span><span class="narrow">below</span>, '
-        '<span class="light">white</span><span class="dark">dark grey</span>'
-    )
-
-
-def test_a_formula_becomes_mathml():
+def test_a_formula_becomes_mathml_and_one_that_cannot_be_drawn_is_named():
     drawn = words.mathml(r"x_i^2 \le \beta", display=True)
     ElementTree.fromstring(drawn)
     assert "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>" in drawn and 'display="block"' in drawn
-
-
-def test_a_formula_that_cannot_be_drawn_is_named():
     with pytest.raises(ValueError, match=r"\\unknown"):
         words.mathml(r"\unknown x")
 
@@ -347,13 +236,10 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path, capsys):
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
 
-def test_a_file_is_no_folder(tmp_path, capsys):
+def test_a_wrong_wish_is_named_in_one_sentence(tmp_path, capsys):
     (tmp_path / "site").write_text("")
     assert command.main(["--output", str(tmp_path / "site")]) == 2
     assert "is a file; the export needs a folder." in capsys.readouterr().err
-
-
-def test_a_number_of_processes_that_is_not_allowed_is_named(capsys):
     assert command.main(["--processes", "0"]) == 2
     assert capsys.readouterr().err == "--processes is 0; at least 1 is needed.\n"
 

@@ -20,20 +20,18 @@ test("a scene that exists is found", () => {
   for (const { settings, file } of SCENES) assert.equal(found(settings), file);
 });
 
-test("settings that a link does not name cost nothing", () => {
-  assert.equal(found({}), "0");
-  assert.equal(found({ data: "circles" }), "3");
-});
-
-test("the control that the reader has moved keeps its value, and names are kept before numbers", () => {
-  assert.equal(found({ data: "moons", sigma: "0.398", n: "300" }, "sigma"), "3");
-  assert.equal(found({ data: "moons", sigma: "0.398", n: "300" }), "0");
-  assert.equal(found({ data: "circles", sigma: "1", n: "30" }, "n"), "2");
-  assert.equal(found({ data: "circles", sigma: "1", n: "30" }), "3");
-});
-
-test("a name that no scene has counts as far from all", () => {
-  assert.equal(found({ data: "own", sigma: "1", n: "300" }), "1");
+test("the nearest scene keeps what the reader has moved, and names before numbers", () => {
+  for (const [wanted, moved, file] of /** @type {[Record<string, string>, string | undefined, string][]} */ ([
+    [{}, undefined, "0"], // settings that a link does not name cost nothing
+    [{ data: "circles" }, undefined, "3"],
+    [{ data: "moons", sigma: "0.398", n: "300" }, "sigma", "3"],
+    [{ data: "moons", sigma: "0.398", n: "300" }, undefined, "0"],
+    [{ data: "circles", sigma: "1", n: "30" }, "n", "2"],
+    [{ data: "circles", sigma: "1", n: "30" }, undefined, "3"],
+    [{ data: "own", sigma: "1", n: "300" }, undefined, "1"], // a name that no scene has is as far from all
+  ])) {
+    assert.equal(found(wanted, moved), file);
+  }
 });
 
 test("only settings that count matter, if these are named", () => {

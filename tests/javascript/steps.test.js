@@ -98,12 +98,6 @@ test("a slider, which replaces the address, makes an entry too", () => {
   assert.deepEqual(shown(), ["/landmarks", "/landmarks?beta=10", "/landmarks?beta=100"]);
 });
 
-test("a run without a change makes none", () => {
-  run();
-  run();
-  assert.deepEqual(shown(), ["/landmarks"]);
-});
-
 test("predictions in the fragment make no entry and stay in the one that they are in", () => {
   fake.history.replaceState({}, "", "/landmarks?lesson=hover#predicted=hover.2");
   run();
@@ -126,12 +120,6 @@ test("after Back, the run that follows makes no entry, and the next gesture does
   fake.history.replaceState({}, "", "/landmarks?beta=3");
   run();
   assert.deepEqual(shown(), ["/landmarks?", "/landmarks?beta=3"]);
-});
-
-test("another page is an entry of its own", () => {
-  fake.history.pushState({}, "", "/bounds?N=20");
-  run("bounds");
-  assert.deepEqual(shown(), ["/landmarks", "/bounds?N=20"]);
 });
 
 test("a page that the reader leaves keeps its settings for Back", () => {
