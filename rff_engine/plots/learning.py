@@ -16,7 +16,6 @@ from .style import (
     METHOD_NAMES,
     METHOD_SYMBOLS,
     SEQUENTIAL_SCALE,
-    SIMILARITY_SCALE,
     add_band,
     add_curve,
     finish,
@@ -71,16 +70,6 @@ def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go
         type="log", title="weight Q·N", range=[np.log10(lowest), np.log10(N) + 0.1], dtick=1, exponentformat="power"
     )
     return finish(fig, height, margin=fixed_margin(top=84))
-
-
-def kernel_maps(maps: Mapping[str, ArrayLike], extent: float) -> go.Figure:
-    """Kernels (G, G) over the plane of differences, side by side, by method; "rff" stands for the prior kernel."""
-    P = len(maps)
-    fig = square_panels([""] * P, [extent] * P, ["δ"] * P)
-    for panel, (method, values) in enumerate(maps.items(), start=1):
-        look = {"title": f"<b>{METHOD_NAMES[method]}</b>", "scale": SIMILARITY_SCALE, "limits": (-1, 1)}
-        add_map(fig, panel, values, extent, "kernel", **look)
-    return finish_panels(fig, 420, top=78)
 
 
 def error_curves(

@@ -68,9 +68,6 @@ class Sheet:
     def add_heatmap(self, **trace: Any) -> None:
         self._add("heatmap", trace)
 
-    def add_contour(self, **trace: Any) -> None:
-        self._add("contour", trace)
-
     def _add(self, kind, trace):
         panel = self._panels(trace)[0]
         if "coloraxis" in trace:

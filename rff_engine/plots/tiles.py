@@ -83,21 +83,6 @@ def add_tiles(
     fig.add_heatmap(x=x, y=y, z=for_colours(z), coloraxis=coloraxis, hoverongaps=False, hovertemplate=hover)
 
 
-def add_boundary(fig: Sheet, decision: np.ndarray, left: float, bottom: float, side: float = 1.0) -> None:
-    """Add the line where the decision changes sign."""
-    V, U = decision.shape
-    fig.add_contour(
-        x=left + side * (np.arange(U) + 0.5) / U,
-        y=bottom + side * (np.arange(V) + 0.5) / V,
-        z=decision.astype(np.float32),
-        contours={"start": 0, "end": 0, "size": 1, "coloring": "none"},
-        line={"color": "#222222", "width": 1.5},
-        hoverinfo="skip",
-        showscale=False,
-        showlegend=False,
-    )
-
-
 def add_stars(fig: Sheet, x: ArrayLike, y: ArrayLike, index: int, size: int = 20) -> None:
     """Add the star of a landmark at every place."""
     fig.add_scatter(

@@ -54,7 +54,8 @@ def listed(value):
 
 def exported(maps: dict[str, np.ndarray]) -> dict:
     """A figure as the static edition has it, in the file that a browser reads, and what the browser must make of it."""
-    spec = learning.kernel_maps(maps, EXTENT).to_json()
+    planes = maps["rff"], maps["pbrff"], maps["rff"]
+    spec = learning.frequency_planes(EXTENT, *planes).to_json()
     figures = {
         "wide light": plots.read(spec),
         "wide dark": darken(plots.read(spec)),
@@ -63,7 +64,7 @@ def exported(maps: dict[str, np.ndarray]) -> dict:
     }
     variants = {look: plots.small(without_maps(plots.plain(fig))) for look, fig in figures.items()}
     data: dict = {"figure": plots.compact(spec), "float64": b64encode(maps["rff"].tobytes()).decode("ascii")}
-    return {"file": packing.packed_file("case", data), "data": data, "variants": variants, "maps": list(maps.values())}
+    return {"file": packing.packed_file("case", data), "data": data, "variants": variants, "maps": list(planes)}
 
 
 def without_maps(figure: dict) -> dict:

@@ -57,11 +57,6 @@ NOTES = {
 }
 """Differences from the paper, and other notes on a method or data set"""
 
-HEADINGS = {
-    "li-table2": "Table 2: relative error of the kernel matrix, r = {}",
-    "li-table3": "Table 3: error of linear models on test rows, r = {}",
-}
-"""Formats of headings, for the number of frequencies"""
 
 _REFERENCE = rff_datasets.BUNDLED / "reruns"
 _REPEATS = 10
