@@ -9,7 +9,7 @@ import pytest
 from conftest import query, settle, wait_until
 from playwright.sync_api import expect
 from test_access import at_rest, axe_core, findings
-from test_layout import PHONE, problems, resize
+from test_layout import PHONE, problems, resize, sheets
 
 from pages.shared.lessons import content
 
@@ -135,16 +135,6 @@ def test_no_link_has_the_secret_of_the_lecturer(lecturer):
     assert secret not in lecturer.locator("body").inner_html()
 
 
-def test_the_code_is_entered_on_the_first_page(open_page, lecturer):
-    page = open_page(apart=True, **ON_A_PHONE)
-    page.get_by_role("button", name="Join a class").tap()
-    page.get_by_label("Code of the room").fill(lecturer.locator(".room-name").inner_text().strip("Rom: "))
-    page.get_by_role("button", name="Join", exact=True).tap()
-    at_lesson(page)
-    expect(page.locator(".room-name")).to_have_text(re.compile("^Room "))
-    assert query(page)["room"] == query(lecturer)["room"]
-
-
 def on_board(page) -> list:
     """Rules of axe-core that the board breaks; the page behind it cannot be reached."""
     at_rest(page)  # Streamlit fades elements while the script runs
@@ -221,28 +211,6 @@ def test_on_a_phone_the_card_of_a_class_stays_in_sight_and_nothing_overlaps(lect
     assert phone.complaints == []
 
 
-@pytest.mark.slow("starts a server, and starts it again")
-def test_a_class_goes_on_with_another_process(open_page, start_server, tmp_path):
-    server = start_server(folder=tmp_path)
-    page = at_lesson(open_page(PATH, address=server, apart=True))
-    page.locator(".open-room").click()
-    page.locator(".leading").wait_for()
-    wait_until(lambda: "room" in query(page))
-    student = at_lesson(open_page(f"{PATH}&room={query(page)['room']}", address=server, apart=True))
-    predict(student, 1)
-    wait_until(lambda: count(page) == "1 prediction")
-    start_server.processes[server].kill()
-    start_server.processes[server].wait()
-    start_server(port=urlsplit(server).port, folder=tmp_path)
-    for one in (page, student):
-        one.reload()
-        at_lesson(one)
-    expect(student.locator(".lesson .wait")).to_be_visible()  # from the fragment of its address
-    wait_until(lambda: count(page) == "1 prediction")
-    page.get_by_role("button", name="Reveal").click()
-    expect(student.locator(".lesson .outcome")).to_be_visible()
-
-
 # --- what a reader takes home -------------------------------------------------------------------------------------
 
 
@@ -275,11 +243,6 @@ def test_predictions_stay_in_the_address_through_reloads_and_are_not_sent(open_p
     assert page.complaints == []
 
 
-def sheets(page) -> int:
-    """Sheets of A4 that the page takes."""
-    return len(re.findall(rb"/Type /Page\b", page.pdf(format="A4")))
-
-
 def test_the_last_step_leads_to_a_summary_that_is_printed_and_saved(open_page, tmp_path):
     page = at_lesson(open_page(f"kernel?lesson={LESSON.key}&step=4#predicted={LESSON.key}.1-2", apart=True))
     page.locator(".lesson .answers button").nth(LESSON.steps[3].right).click()
@@ -307,7 +270,7 @@ def test_the_last_step_leads_to_a_summary_that_is_printed_and_saved(open_page, t
     expect(page.locator(".summary-buttons")).to_be_hidden()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     expect(page.locator(".summary li").last).to_be_visible()
-    assert sheets(page) == 1
+    assert sheets(page.pdf(format="A4")) == 1
     page.emulate_media(media="null")
     page.get_by_role("button", name="Back to the lesson").click()
     expect(page.locator(".lesson-count")).to_have_text("step 4 of 4")
@@ -325,4 +288,4 @@ def test_every_summary_fits_a_sheet_and_a_phone(open_page, lesson):
     expect(page.locator(".summary-score")).to_have_text(f"{count} of {count} right.")
     at_rest(page)
     assert problems(page) == {}
-    assert sheets(page) == 1
+    assert sheets(page.pdf(format="A4")) == 1

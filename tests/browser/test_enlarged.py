@@ -51,32 +51,24 @@ def test_cosines_add_up_to_the_whole_map(open_page):
     assert found[0]["apart"] > found[1]["apart"] > found[2]["apart"] > 0
     assert found[-1]["apart"] < 1e-5 < 0.5 < found[-1]["highest"]
     assert found[-1]["words"][1:] == ["100.0 %", "0.000"]
-
-
-def test_the_width_moves_beside_an_enlarged_map(open_page):
-    page = open_live(open_page)
-    enlarge(page)
+    # The last cosine is the next heaviest.
+    before, after = reached(page, 3), reached(page, 4)
+    weight, top, bottom = page.evaluate(
+        """() => {
+            const {view} = document.querySelector('.live'), {enlarged} = view, start = enlarged.landmark * view.maxD;
+            const weights = Array.from(view.Q.subarray(start, start + view.D)).sort((a, b) => b - a);
+            return [weights[3], Math.max(...enlarged.last), Math.min(...enlarged.last)];
+        }"""
+    )
+    assert after["share"] - before["share"] == pytest.approx(weight)
+    assert top == pytest.approx(1, abs=0.02) and bottom >= -1 - 1e-5
+    # The width moves beside the map.
     before, fastest = reached(page, 5), page.evaluate("document.querySelector('.live').view.enlarged.fastest")
     move_sliders(page, {"sigma": 1.0}, "view.sigma")
     assert page.evaluate("document.querySelector('.live').view.enlarged.fastest") == pytest.approx(0.501 * fastest)
     after = reached(page, 5)
     assert after["share"] != before["share"] and after["apart"] <= 1 - after["share"] + 1e-5
     assert reached(page, 20)["apart"] < 1e-5
-
-
-def test_the_last_cosine_is_the_next_heaviest(open_page):
-    page = open_live(open_page)
-    enlarge(page)
-    before, after = reached(page, 3), reached(page, 4)
-    step = page.evaluate(
-        """() => {
-            const {view} = document.querySelector('.live'), {enlarged} = view, start = enlarged.landmark * view.maxD;
-            const weights = Array.from(view.Q.subarray(start, start + view.D)).sort((a, b) => b - a);
-            return {weight: weights[3], top: Math.max(...enlarged.last), bottom: Math.min(...enlarged.last)};
-        }"""
-    )
-    assert after["share"] - before["share"] == pytest.approx(step["weight"])
-    assert step["top"] == pytest.approx(1, abs=0.02) and step["bottom"] >= -1 - 1e-5
 
 
 def test_beta_moves_inside_and_its_end_is_in_the_url(open_page):
@@ -102,6 +94,8 @@ def test_beta_moves_inside_and_its_end_is_in_the_url(open_page):
 
 def test_the_keyboard_opens_stays_inside_and_returns_to_the_map(open_page):
     page = open_live(open_page)
+    picture = "document.querySelector('.live').view.picture().length"
+    before = page.evaluate(picture)
     opener = page.get_by_role("button", name="Enlarge the learned similarity to landmark 1")
     inside = "document.activeElement === document.body || !!document.activeElement.closest('.live dialog')"
     for key in ("Enter", " "):
@@ -117,7 +111,9 @@ def test_the_keyboard_opens_stays_inside_and_returns_to_the_map(open_page):
         page.keyboard.press("Escape")
         page.wait_for_function(CLOSED)
         assert opener.evaluate("map => map === document.activeElement")
-    # The sliders are back where they were, and the view moves on.
+    # The view is as before, with the sliders where they were, and moves on.
+    assert page.evaluate("document.querySelector('.live').view.panels.length") == page.locator(".live canvas").count()
+    assert page.evaluate(picture) == pytest.approx(before, rel=1e-3)
     assert page.evaluate("document.querySelector('.live > .scrubbers') === document.querySelector('.live').children[0]")
     for _ in range(5):
         page.locator(".live input[name=beta]").press("ArrowRight")
@@ -194,26 +190,13 @@ def test_other_data_close_it(open_page):
     assert page.locator(".live > .scrubbers").is_visible()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
-def test_axe_finds_nothing_serious_in_it(open_page, scheme, width):
-    page = open_live(open_page, width=width, scheme=scheme, reduced_motion="reduce")
-    wait_until(lambda: equations_are_open(page))  # the dialog covers them
-    enlarge(page)
-    reached(page, 4)
-    assert [found for found in findings(page) if not found[1].endswith(".katex-display")] == []
-
-
 @pytest.mark.parametrize(
-    ("path", "width"),
-    [
-        ("landmarks", 1440),
-        ("landmarks", 768),
-        ("landmarks", 390),
-        ("landmarks?projector=true", 1280),
-    ],
+    ("width", "scheme", "more"),
+    [(1440, "light", ""), (768, "light", ""), (390, "dark", ""), (1280, "light", "?projector=true")],
 )
-def test_it_fits_and_shows_the_map_with_its_slider(open_page, path, width):
-    page = open_live(open_page, path, width=width)
+def test_it_fits_shows_the_map_with_its_slider_and_is_accessible(open_page, width, scheme, more):
+    page = open_live(open_page, f"landmarks{more}", width=width, scheme=scheme, reduced_motion="reduce")
+    wait_until(lambda: equations_are_open(page))  # the dialog covers them
     dialog = enlarge(page)
     box = dialog.bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] >= 0 and box["y"] + box["height"] <= 900
@@ -222,16 +205,5 @@ def test_it_fits_and_shows_the_map_with_its_slider(open_page, path, width):
         seen = dialog.locator(part).bounding_box()
         assert seen["height"] > 0 and seen["y"] >= 0 and seen["y"] + seen["height"] <= box["y"] + box["height"], part
     assert dialog.locator("canvas.sum").bounding_box()["width"] > 0.5 * min(width / 2, 900)
-
-
-def test_the_view_is_as_before_when_it_is_closed(open_page):
-    page = open_live(open_page)
-    before = page.evaluate("document.querySelector('.live').view.picture().length")
-    enlarge(page)
-    page.keyboard.press("Escape")
-    page.wait_for_function(CLOSED)
-    page.mouse.move(5, 5)
-    page.evaluate(DRAWN)
-    assert page.evaluate("document.querySelector('.live').view.panels.length") == page.locator(".live canvas").count()
-    after = page.evaluate("document.querySelector('.live').view.picture().length")
-    assert after == pytest.approx(before, rel=1e-3)
+    reached(page, 4)
+    assert [found for found in findings(page) if not found[1].endswith(".katex-display")] == []

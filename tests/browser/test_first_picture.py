@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pages.landmarks.compute import LandmarkSettings, landmark_view
-from pages.shared.controls.toy_data import ToyData
-
 READY = "document.querySelector('.live')?.view?.ink !== undefined"
 # Every position of the slider from the first drawing on is kept.
 WATCH = """window.seen = [];
@@ -40,14 +37,6 @@ def test_the_first_picture_plays_once_and_not_where_motion_is_reduced(open_page,
     )
     page.wait_for_function("() => document.querySelector('.st-key-first_steps a').href.includes('beta=1000')")
     assert float(page.evaluate("document.querySelector('.live').view.beta.value")) == 3
-
-
-def test_the_first_picture_says_what_cosines_do_before_any_label(open_page):
-    page = open_page("", apart=True)
-    page.wait_for_function(f"() => {READY}")
-    ignored = page.locator(".live .ignored-errors").inner_text()
-    settings = LandmarkSettings(ToyData("moons", 300, 0.1, 0), 0.501, 20, 3, "random")
-    assert ignored == f"{100 * landmark_view(settings, 0.0, 1.0).learned.test_error:.1f} %"
 
 
 def test_back_leaves_a_lesson_that_began_on_the_first_page(open_page, server):

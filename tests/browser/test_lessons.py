@@ -153,24 +153,6 @@ def test_a_link_opens_a_step_on_a_new_server(open_page, start_server):
     expect(again.locator(".lesson .answers button")).to_have_count(len(lesson.steps[2].answers))
 
 
-@pytest.mark.parametrize(
-    ("asked", "lesson", "step"),
-    [
-        ("lesson=nonsense&step=2", None, None),
-        ("lesson=prior-to-cosine&step=77", "prior-to-cosine", "4"),
-        ("lesson=prior-to-cosine&step=x", "prior-to-cosine", "1"),
-        ("lesson=theorem-that-fails", None, None),
-    ],
-)
-def test_a_broken_link_to_a_lesson_is_repaired_with_a_message(open_page, asked, lesson, step):
-    page = open_page(f"landmarks?{asked}")
-    page.wait_for_selector("text=The link asked for")
-    settle(page)
-    expect(page.locator(".lesson")).to_have_count(int(lesson is not None))
-    wait_until(lambda: query(page).get("lesson") == lesson)
-    wait_until(lambda: query(page).get("step") in (step, None if step == "1" else step))
-
-
 def test_controls_can_be_moved_in_a_lesson_and_stay_after_it(open_page):
     lesson = content.LESSONS[0]
     page = open_lesson(open_page, lesson)
@@ -259,37 +241,31 @@ def tick_font(page, key: str) -> float:
     return page.evaluate(f"document.querySelector('.st-key-{key} .js-plotly-plot')._fullLayout.xaxis.tickfont.size")
 
 
-def test_projector_mode_enlarges_the_page_hides_its_bars_and_can_be_left(open_page):
-    usual = open_page("kernel")
-    page = open_page("kernel?projector=true")
-    for one in (usual, page):
-        show_all(one)
-    wait_until(lambda: root_font(page) > 1.3 * root_font(usual))
-    wait_until(lambda: tick_font(page, "plane") > 1.3 * tick_font(usual, "plane"))
-    for part in ("stSidebar", "stHeader"):
-        expect(usual.get_by_test_id(part).first).to_be_visible()
-        expect(page.get_by_test_id(part).first).to_be_hidden()
+def test_projector_mode_enlarges_all_pages_hides_their_bars_and_can_be_left(open_page):
+    page = open_page("kernel")
+    show_all(page)
+    fonts = root_font(page), tick_font(page, "plane")
+    bars = [page.get_by_test_id(part).first for part in ("stSidebar", "stHeader")]
+    for bar in bars:
+        expect(bar).to_be_visible()
+    page.get_by_role("button", name="Projector mode").click()
+    page.wait_for_function("() => location.search.includes('projector=true')")
+    show_all(page)
+    wait_until(lambda: root_font(page) > 1.3 * fonts[0] and tick_font(page, "plane") > 1.3 * fonts[1])
+    for bar in bars:
+        expect(bar).to_be_hidden()
     page.get_by_role("button", name="Controls and pages").click()
-    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    expect(bars[0]).to_be_visible()
     expect(page.locator(".st-key-kernel")).to_be_visible()
+    go_to(page, "Bounds")
+    page.wait_for_url(re.compile("/bounds.*projector=true"))
+    settle(page)
+    wait_until(lambda: root_font(page) > 1.3 * fonts[0])
+    assert page.locator("[data-testid=stAlert]").count() == 0
     page.get_by_role("button", name="Leave projector mode").click()
     page.wait_for_function("() => !location.search.includes('projector')")
     settle(page)
-    wait_until(lambda: root_font(page) == root_font(usual))
-
-
-def test_projector_mode_starts_from_the_sidebar_and_holds_on_all_pages(open_page):
-    page = open_page("landmarks")
-    page.get_by_role("button", name="Projector mode").click()
-    page.wait_for_function("() => location.search.includes('projector=true')")
-    settle(page)
-    page.get_by_role("button", name="Controls and pages").click()
-    go_to(page, "A kernel is a prior")
-    page.wait_for_url(re.compile("/kernel"))
-    page.wait_for_function("() => location.search.includes('projector=true')")
-    settle(page)
-    wait_until(lambda: root_font(page) > 20)
-    assert page.locator("[data-testid=stAlert]").count() == 0
+    wait_until(lambda: root_font(page) == fonts[0])
 
 
 def test_a_lesson_keeps_projector_mode(open_page):

@@ -67,14 +67,6 @@ def test_hostile_names_are_shown_as_text_in_a_refusal_and_below_the_maps(open_pa
         check_nothing_takes_effect(page)
 
 
-def test_a_file_over_the_limit_is_refused_at_once(open_page):
-    page = open_page("your_data")
-    page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(
-        {"name": "big.csv", "mimeType": "text/csv", "buffer": b"1,2\n" * 3_000_000}
-    )
-    expect(page.get_by_text("10.0MB or smaller").or_(page.get_by_text("at most 10 MB"))).to_be_visible()
-
-
 # --- a walk ---------------------------------------------------------------------------------------------------------
 
 ROWS = [(f"{1 + i % 7}.{100 + i * 17 % 900}", i * 3 % 11, "ja" if i % 5 < 3 else "nein") for i in range(60)]
