@@ -24,7 +24,7 @@ from pathlib import Path as _Path
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler and (
     _Path(_sys.argv[0]).stem == "rff-engine"
     or (_sys.argv[0] == "-m" and any(name.partition(".")[0] == "rff_engine" for name in _sys.orig_argv))
-):  # a program of this package begins: until it has imported its modules, Ctrl-C ends it without a traceback
+):  # until a program of this package has imported its modules, Ctrl-C ends it without a traceback
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 from . import bounds, losses
