@@ -123,7 +123,7 @@ class KernelApproximationLoss:
         return float(np.vdot(R, R) + self.ridge * (p @ p))
 
     def gradient(self, C, S, R, p):
-        """Return the gradient in the frequencies at fixed weights, (r, .) (Li et al. 2019, Eq. 6, its factor 4 kept)."""
+        """Return the gradient in the frequencies at fixed weights (Li et al. 2019, Eq. 6, times 4 as there), (r, .)."""
         pull = C * (R @ S)
         pull -= S * (R @ C)
         pull *= 4 * p

@@ -318,10 +318,10 @@ def second_order_two_class(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: floa
     """Bound the alignment loss over pairs for two classes by Bernstein; the loss itself bounds its variance.
 
     It is the least over r of the largest L <= 1/2 with
-    ``r (n - 1) (L - loss) <= KL + ln(K / epsilon) - ln(1 - r) - r L + n r^2 L (1 - 2 L) / (1 - r)``, r among the K numbers
-    1/2, 1/4, ... down to about 5 / sqrt(n). With two classes the loss is (1 - ||mu||^2) / 2, mu the mean of unit
-    vectors in the plane. So it is at most 1/2, and the variance of its first projection (Hoeffding 1948) is at most
-    L (1 - 2 L) / 2. docs/theory.md has the proof. It holds for all posteriors at once: beta may follow a look.
+    ``r (n - 1) (L - loss) <= KL + ln(K / epsilon) - ln(1 - r) - r L + n r^2 L (1 - 2 L) / (1 - r)``. Here r is one of
+    the K numbers 1/2, 1/4, ... down to about 5 / sqrt(n). With two classes the loss is (1 - ||mu||^2) / 2, mu the mean
+    of unit vectors in the plane. So it is at most 1/2, and the variance of its first projection (Hoeffding 1948) is at
+    most L (1 - 2 L) / 2 (docs/theory.md). The bound holds for all posteriors at once: choose beta after looking.
 
     Parameters
     ----------

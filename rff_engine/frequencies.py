@@ -34,7 +34,7 @@ def draw_frequencies(
 ) -> np.ndarray:
     """Choose frequencies for a kernel.
 
-    The schemes, D frequencies in d dimensions; the mean of cos(omega . delta) over them estimates k(delta):
+    Schemes for D frequencies in d dimensions; the mean of cos(omega . delta) over them estimates k(delta):
 
     - ``"monte_carlo"``: independent draws (Rahimi and Recht 2007). Unbiased, like all but three of the others.
     - ``"orthogonal"``: blocks of d orthogonal directions, each with a length of its own (Yu et al. 2016).
