@@ -85,16 +85,16 @@ class Protocol:
                 _check_counts(name, (getattr(self, name),), low=self.min_rows)
 
     def conditions(self, method: str) -> dict[str, Any]:
-        """Fields that a row of a method depends on, apart from its own settings; not the rest of the grid."""
+        """Return fields that a row of a method depends on, apart from its own settings; not the rest of the grid."""
         return {"scaling": self.scaling, "max_train": self.max_train, "version": VERSION}
 
     def settings(self) -> list[Row]:
-        """Settings of all rows on a split, in the order of a table: the method, and what sets its rows apart."""
+        """List settings of all rows on a split, in table order: the method, and what distinguishes its rows."""
         raise NotImplementedError
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The protocol of the paper ("paper"), on a coarser grid ("splits"), or a short one ("quick").
+        """Make the protocol of the paper ("paper"), on a coarser grid ("splits"), or a short one ("quick").
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ class LiProtocol(Protocol):
 
     def conditions(self, method: str) -> dict[str, Any]:
         conditions = super().conditions(method) | {"study": self.name}
-        # Rows stored before this condition existed matched only the scale where the covariance is singular.
+        # Rows stored before this condition existed matched only the scale if the covariance is singular.
         return conditions | {"covariance": "of the span"} if method == "moment_matching" else conditions
 
 
@@ -504,7 +504,7 @@ class RunSpec:
 
 
 def split_source(dataset: str, split: str | None, protocol: Protocol | None = None) -> Callable[[int], Any]:
-    """Function from the seed of a repeat to its split; it reads the data once.
+    """Return a function from the seed of a repeat to its split; it reads the data once.
 
     Parameters
     ----------

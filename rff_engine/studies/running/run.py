@@ -33,7 +33,7 @@ from .store import Store, StoreError, row_key
 
 __all__ = ["Step", "one_thread", "problem_of", "run", "run_repeats", "run_stored"]
 
-# How often a run begins again after a worker has ended in the middle of a call.
+# A run restarts so often after a worker has ended in the middle of a call.
 _MAX_TRIES = 5
 _T = TypeVar("_T")
 
@@ -127,7 +127,7 @@ class _Work:
     def known(self, settings: Row) -> Row | None:
         key = row_key(self.problem, self.grid, settings)
         if key not in self._rows and self._store is not None:
-            # joblib asks from a thread of its own, where an error would be lost; `keep` raises it again.
+            # joblib asks in its own thread, which would lose an error; `keep` raises it again.
             with suppress(StoreError):
                 self._rows |= self._store.known([key])
         return self._rows.get(key)
@@ -140,7 +140,7 @@ class _Work:
         return [{column: row[column] for column in COLUMNS}] if row["method"] in self.grid.methods else []
 
     def each(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        # In one tuple, since joblib keeps an argument of its own on one worker of Dask, and hangs if that one ends.
+        # In one tuple: joblib keeps an argument of its own on one worker of Dask, and hangs if that worker ends.
         return self.parallel(delayed(_call)(tuple(call)) for call in calls)
 
     def in_turn(self, items: Iterable[_T]) -> Iterator[_T]:
@@ -171,7 +171,7 @@ def _libraries() -> ThreadpoolController:
 
 
 def _is_lost_worker(error: Exception) -> bool:
-    """Whether a process of joblib's, or a worker or the scheduler of Dask, has ended."""
+    """Return whether a process of joblib's, or a worker or the scheduler of Dask, has ended."""
     return isinstance(error, BrokenExecutor | CancelledError) or type(error).__module__.startswith("distributed")
 
 
@@ -197,9 +197,9 @@ def run_stored(
 ) -> Generator[Step, None, None]:
     """Compute the rows of all repeats of a run that a store lacks, see `run`.
 
-    `split_of` maps the seed of a repeat to its split; by default it is that of the data set. `done` of a step counts
-    repeats. Raises as `run` and `problem_of` do, at once for the first split, and a ValueError if the data set is not
-    here.
+    `split_of` maps the seed of a repeat to its split; the default is the data set's. `done` of a step counts
+    repeats. It raises as `run` and `problem_of` do, at once for the first split, and a ValueError if the data set is
+    not here.
     """
     splits = split_source(spec.dataset, spec.split, spec.protocol) if split_of is None else split_of
     named = {"dataset": spec.dataset, "split_name": spec.split, "run_id": spec.run_id}
