@@ -284,7 +284,7 @@ class GramForm(_Form):
 
 
 def conjugate_gradients(product, b, fraction, enough, at_most, metric=None):
-    """Solve A x = b until the norm of the residual is below `fraction` of that of b, or below `enough`.
+    """Solve A x = b until the norm of the residual is below `fraction` of the norm of b, or below `enough`.
 
     Returns x, and whether `at_most` steps were enough. `metric` times a vector gives its inner products with others
     (Euclidean by default), and `product(v, metric(v))` is A v.

@@ -1,6 +1,6 @@
 """Dense products, Gram matrices and factorisations, for the solver of linear SVMs.
 
-All of them use SciPy's BLAS, like the factorisations: NumPy has a BLAS of its own, and idle threads of one compete with
+All of them use SciPy's BLAS, like the factorisations: NumPy has its own BLAS, and idle threads of one compete with
 working threads of the other. Symmetric matrices are in Fortran order, and only their lower triangle is formed and read.
 """
 

@@ -61,7 +61,7 @@ def canonical(X, name: str = "X") -> Any:
     """
     if X.ndim != 2:
         raise ValueError(f"{name} has shape {X.shape}; two dimensions, (n, d), are needed.")
-    if X.format in ("csr", "csc", "bsr"):  # SciPy neither checks indices nor checks again what it once saw sorted
+    if X.format in ("csr", "csc", "bsr"):  # SciPy does not check indices, and trusts an old result that they are sorted
         X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
         try:
             X.check_format()

@@ -350,7 +350,7 @@ def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: Array
     kernel : SpectralKernel
         The kernel that is approximated.
     features : array of shape (N, F)
-        One row for each point, up to 1e6 in size. Products are in its precision, the kernel in that of `X`, and sums in
+        One row for each point, up to 1e6 in size. Products have its precision, the kernel that of `X`, and sums are in
         float64.
 
     Returns
@@ -406,7 +406,7 @@ def importance_density(omega: ArrayLike, kernel: SpectralKernel, spread: float) 
     Parameters
     ----------
     omega : array of shape (D, d)
-        Frequencies at which the density is wanted.
+        Frequencies to evaluate the density at.
     kernel : GaussianKernel
         The Gaussian kernel that is approximated.
     spread : float
@@ -448,7 +448,7 @@ def importance_density(omega: ArrayLike, kernel: SpectralKernel, spread: float) 
 
 
 class _RowWeights:
-    """Weights of rows, as factors whose mean over the rows at hand is 1."""
+    """Weights of rows, as factors with mean 1 over these rows."""
 
     def __init__(self, sample_weight: ArrayLike | None):
         self.given = sample_weight

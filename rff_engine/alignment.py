@@ -55,7 +55,7 @@ _SORTED_BYTES = 2**25
 
 @dataclass(frozen=True, eq=False)
 class AlignmentSums:
-    """Class-wise sums over some rows, from which the losses of D frequencies follow (Letarte et al. 2019, Prop. 8).
+    """Class-wise sums over some rows, which give the losses of D frequencies (Letarte et al. 2019, Prop. 8).
 
     ``a + b`` holds the sums over the rows of `a` and of `b`, which must be disjoint and have the same frequencies; a
     class may be missing in one of them. ``a - b`` leaves out the rows of `b`, which must be among those of `a`.
@@ -70,7 +70,7 @@ class AlignmentSums:
     cosines, sines : ndarray of shape (K, D), float64
         (Weighted) sums of cos(omega . x) and of sin(omega . x) over each class.
     lengths : ndarray of shape (D,), float64
-        Euclidean norms of the frequencies, by which ``+`` recognises different ones.
+        Euclidean norms of the frequencies: ``+`` compares them to detect different frequencies.
     self_pairs : ndarray of shape (K,), optional
         Sums of w min(w, 1) over each class, the weight of pairs of a row with itself, which the loss leaves out.
         ``None`` stands for `counts`: every row has weight 1.
@@ -155,7 +155,7 @@ def alignment_sums(
     omega : array of shape (D, d), or FrequencyBlocks
         Frequencies, one a row.
     classes : array of shape (K,), optional
-        All labels; any other is refused. ``None`` takes those of `y`.
+        All labels; any other is refused. ``None`` takes the labels in `y`.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; the result does not depend on it.
     sample_weight : array of shape (n,), optional
@@ -340,8 +340,8 @@ def landmark_alignment_loss(
 ) -> np.ndarray:
     """Compute each frequency's empirical alignment loss over pairs of each landmark (Letarte et al. 2019, Eq. 10).
 
-    With weights w_j the loss of landmark l is ``sum_j w_j l_lj / (W - min(w_l, 1))``, where W is the sum of the weights
-    and w_l is that of the landmark's own row, 0 without `landmark_indices`. A row of a whole weight w counts as w equal
+    With weights w_j the loss of landmark l is ``sum_j w_j l_lj / (W - min(w_l, 1))``. W is the sum of the weights. w_l
+    is the weight of the landmark's own row, 0 without `landmark_indices`. A row of a whole weight w counts as w equal
     rows.
 
     Parameters

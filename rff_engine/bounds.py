@@ -371,10 +371,10 @@ def empirical_bernstein(loss: ArrayLike, variance: ArrayLike, kl: ArrayLike, n: 
 
     With m = floor(n / 2) it is the least over s of
     ``loss + (KL + ln(2 K / epsilon) + m V (exp(s) - 1 - s)) / (m s)``, s among the K numbers 2, 1, 1/2, ... down to
-    about 5 / sqrt(m). V is an upper bound on the variance of a pair's loss: 2 V is the largest with
-    ``kl(2 variance || 2 V) <= (KL + ln(4 sqrt(k) / epsilon)) / k``, k = floor(n / 4). The deviation is that of m
-    independent pairs; the variance of the first projection, which is smaller, does not enter. docs/theory.md has the
-    proof. It holds for all posteriors at once: beta may be chosen after looking.
+    about 5 / sqrt(m). V is an upper bound on the variance of a pair's loss: 2 V is the largest value with
+    ``kl(2 variance || 2 V) <= (KL + ln(4 sqrt(k) / epsilon)) / k``, k = floor(n / 4). The deviation is as for m
+    independent pairs. The smaller variance of the first projection does not enter. docs/theory.md has the proof. It
+    holds for all posteriors at once: beta may be chosen after looking.
 
     Parameters
     ----------
@@ -477,7 +477,7 @@ def gibbs_classifier(
     scale : float or array
         ``||v - v0||``, at least 0.
     n : int
-        Independent rows, on which neither v0 nor the candidates depend.
+        Independent rows. Neither v0 nor the candidates depend on them.
     epsilon : float
         Probability of failure.
     n_choices : int
@@ -582,11 +582,11 @@ def tandem(
 ) -> FloatOrArray:
     """Bound the risk of the vote by the errors that two voters make together (Masegosa et al. 2020, Theorem 8).
 
-    ``T / Phi(threshold)^2``, at most 1, where T is the largest with
-    ``kl(tandem_error || T) <= (log_ratio + scale^2 + ln(2 sqrt(n) n_choices / epsilon)) / n``. Where the vote errs, two
-    independent voters both err by the margin with probability at least Phi(threshold)^2; their divergence from two
-    voters of the prior is twice that of one. At threshold 0 it is four times the tandem loss. docs/theory.md has the
-    proof.
+    It is ``T / Phi(threshold)^2``, at most 1, where T is the largest value with
+    ``kl(tandem_error || T) <= (log_ratio + scale^2 + ln(2 sqrt(n) n_choices / epsilon)) / n``. If the vote errs, two
+    independent voters both err by the margin with probability at least Phi(threshold)^2. The divergence of a pair of
+    voters from a pair of the prior is twice that of one voter. At threshold 0 the bound is four times the tandem loss.
+    docs/theory.md has the proof.
 
     Parameters
     ----------
@@ -719,7 +719,7 @@ def f_divergence(
 ) -> FloatOrArray:
     """Bound the alignment loss over pairs by the divergence D_mu (Letarte et al. 2019, Theorem 4).
 
-    It reads ``loss + c (D_mu + 1)^(1/mu) epsilon^(1/mu - 1)``. By Hölder's inequality c is a bound on the root
+    It reads ``loss + c (D_mu + 1)^(1/mu) epsilon^(1/mu - 1)``. By Hölder's inequality c bounds the root
     ``(E |Delta|^q)^(1/q)`` of the moment conjugate to mu, q = mu / (mu - 1), of the deviation Delta of the empirical
     loss at one frequency. The corrected form takes c = V^(1/2) for mu >= 2, with the variance V = 1/(2n) (Hoeffding
     1948). For mu < 2 it takes the smallest of V^(1/q), since |Delta| <= 1, and bounds from V and a higher moment:
@@ -789,11 +789,11 @@ def _conjugate_moment(mu: float, n: int) -> float:
 def chi_square(loss: ArrayLike, chi2: ArrayLike, n: int, epsilon: float, form: str = "corrected") -> FloatOrArray:
     """Bound the alignment loss over pairs by the chi-square divergence (Letarte et al. 2019, Corollary 5).
 
-    Printed ``loss + sqrt((chi2 + 1) / (4 n epsilon))``; corrected, 2 n takes the place of 4 n. The printed form is
-    proved for epsilon <= 0.05 too, except at n = 7, 9 and 11, but not for every epsilon.
+    As printed it is ``loss + sqrt((chi2 + 1) / (4 n epsilon))``; corrected, 2 n takes the place of 4 n. The printed
+    form is proved for epsilon <= 0.05 too, except at n = 7, 9 and 11, but not for every epsilon.
     ``form="sub_gaussian"`` is ``loss + sqrt((chi2 + 1) a / (4 floor(n / 2)))``, where a > 1 solves
-    ``sqrt(a) exp((1 - a) / 2) = epsilon``: deviations of the empirical loss have sub-Gaussian tails (Hoeffding 1963),
-    of which the other forms use the variance alone (docs/theory.md). It grows like the root of ln(1 / epsilon), and is
+    ``sqrt(a) exp((1 - a) / 2) = epsilon``: deviations of the empirical loss have sub-Gaussian tails (Hoeffding 1963).
+    The other forms use only the variance (docs/theory.md). This form grows like the root of ln(1 / epsilon), and is
     below the printed form for epsilon <= 0.05 at every even n.
 
     Parameters
@@ -861,7 +861,7 @@ def _above_zero(values, name: str) -> np.ndarray:
 
 
 def _check_shapes(**arguments) -> None:
-    """Refuse arguments whose shapes do not broadcast to one."""
+    """Refuse arguments whose shapes do not broadcast to one shape."""
     shapes = {name: as_numbers(value, name, np.inf).shape for name, value in arguments.items()}
     try:
         np.broadcast_shapes(*shapes.values())
@@ -916,7 +916,7 @@ class AlignmentBound:
         return "n_landmarks" in self.arguments
 
     def value(self, **given: Any) -> FloatOrArray:
-        """Compute the bound from those of `given` that are its arguments."""
+        """Compute the bound; of `given` take the values that are its arguments."""
         return self.function(**self._own(given))
 
     def terms(self, **given: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Posteriors on linear classifiers that minimise a bound on the risk of their vote, and the terms of that bound.
 
-Features are given, as rows of length 1, and so is the price at which they were chosen; `CertifiedClassifier` chooses
-them, and takes the bound of a test set where that is smaller. docs/theory.md has the bounds and their proofs.
+Features are given, as rows of length 1, and so is the price of choosing them. `CertifiedClassifier` chooses them, and
+takes the bound of a test set if that is smaller. docs/theory.md has the bounds and their proofs.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Margin(NamedTuple):
     rate: float
     """lambda of Catoni (2007)"""
     epsilon: float
-    """Probability with which this bound may fail"""
+    """Probability that this bound fails"""
 
 
 class HeldOutErrors(NamedTuple):
@@ -90,7 +90,7 @@ class HeldOutErrors(NamedTuple):
         return float(bounds.test_set(self.n_errors, self.n, self.share * self.epsilon))
 
     def ledger(self) -> tuple[CertificateTerm, ...]:
-        """List the terms of `bound`, in the order in which they are added."""
+        """List the terms of `bound` in the order of their addition."""
         error, alone = self.n_errors / self.n, float(bounds.test_set(self.n_errors, self.n, self.epsilon))
         terms = (
             CertificateTerm("errors on the rows", 0.0, error),
@@ -103,7 +103,7 @@ class HeldOutErrors(NamedTuple):
     def rows_for(self, bound: float) -> tuple[float, float, float]:
         """Return the fewest rows where as many errors a row give a bound: as seen, and at the ends of a 95 % interval.
 
-        It is infinite if that many errors are not below the bound. The interval is that of Clopper and Pearson (1934).
+        It is infinite if that many errors are not below the bound. Clopper and Pearson (1934) give the interval.
         """
         low = 1 - float(bounds.test_set(self.n - self.n_errors, self.n, 0.025))
         high = float(bounds.test_set(self.n_errors, self.n, 0.025))
@@ -218,7 +218,7 @@ class VotePosterior:
         )
 
     def ledger(self) -> tuple[CertificateTerm, ...]:
-        """List the terms of `bound`, in the order in which they are added."""
+        """List the terms of `bound` in the order of their addition."""
         error, margin = float(self.margin_errors[THRESHOLDS.index(self.threshold)]), self.margin
         choice, confidence = self.choice, {CONFIDENCE: -np.log(self.epsilon)}
         chosen = {f"choice of feature map, ln({choice.n_choices})": np.log(choice.n_choices)}
@@ -323,7 +323,7 @@ class PriorChoice(NamedTuple):
 
 
 def catoni_rate(error: float, n_valid: int, n: int, epsilon: float) -> float:
-    """Return the rate at which Catoni's bound on n rows is least if these err as often as `n_valid` others did."""
+    """Return the rate of the least Catoni bound on n rows, if these err as often as `n_valid` others did."""
     q = (n_valid * error + 0.5) / (n_valid + 1)  # no error on few rows is not no error
     p = min(float(bounds.largest_mean(q, -np.log(epsilon) / n)), 1 - 1e-12)
     return float(np.clip(np.log(p / q) + np.log((1 - q) / (1 - p)), *_RATES))
@@ -332,7 +332,7 @@ def catoni_rate(error: float, n_valid: int, n: int, epsilon: float) -> float:
 def learn_prior(
     features: ArrayLike, signs: ArrayLike, valid_features: ArrayLike, valid_signs: ArrayLike
 ) -> PriorChoice:
-    """Choose the C of a linear SVM, and length and threshold of its weights, at which the vote errs least on new rows.
+    """Choose the C of a linear SVM, and length and threshold of its weights: the vote errs least on new rows.
 
     The criterion is a part of the bound: margin error over Phi(threshold) on validation rows, at `THRESHOLDS`.
     """

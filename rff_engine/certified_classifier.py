@@ -1,4 +1,4 @@
-"""A classifier that comes with a bound on its own risk, as a scikit-learn estimator."""
+"""A classifier with a bound on its own risk, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -99,12 +99,12 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     column that tells the classes, and of rows in the order of a column. What is done to columns or labels
     beforehand must not depend on these rows.
 
-    With `prior_fraction` above 0 random rows are set apart: feature maps, the kernel's width, beta, landmarks, C and
-    the form of the bound are chosen on them, at no price, and the weights that they give are the prior's mean. The
-    other rows give two bounds: by the errors of the prior's vote ("test set", at 0.9 epsilon), and on the vote of a
-    posterior that they learn ("posterior", at 0.1 epsilon). Both hold at once; the vote of the smaller one predicts.
-    With 0 all rows serve both purposes: each feature map in `features` is a choice that is paid for, and so are the
-    frequencies that its learned weights draw.
+    With `prior_fraction` above 0 random rows are set apart. They choose, at no price, feature maps, the kernel's width,
+    beta, landmarks, C and the form of the bound, and the weights that they give are the prior's mean. The other rows
+    give two bounds: by the errors of the prior's vote ("test set", at 0.9 epsilon), and on the vote of a posterior that
+    they learn ("posterior", at 0.1 epsilon). Both hold at once; the vote of the smaller one predicts. With 0 all rows
+    serve both purposes: the bound pays for the choice among `features`, and for the frequencies that learned weights
+    draw.
 
     More than two classes, and any `estimator`, have the test set's bound, at the whole of epsilon. The features' own
     vote is then one class against the rest.
@@ -127,9 +127,9 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     prior_fraction : float
         From 0 to 0.9.
     epsilon : float
-        The probability, over rows and draws, with which `risk_bound_` may fail.
+        Probability, over rows and draws, that `risk_bound_` fails.
     random_state : int, RandomState, Generator or None
-        Of the rows set apart, and of feature maps whose own is ``None``. Fits at several seeds, of which the best is
+        Seed of the rows set apart, and of feature maps without their own. Fits at several seeds, of which the best is
         kept, break the bound.
     estimator : classifier, optional
         Any classifier of scikit-learn's kind, or a pipeline that ends with one, in place of `features`. A clone is
@@ -138,7 +138,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         Whether rows of the bound teach, as above; "progressive" needs an `estimator`, and fits it `n_blocks` times,
         and five times on four fifths of the first rows to foresee the number of errors.
     n_blocks : int
-        Of "progressive", at most as many as there are rows.
+        Blocks of the progressive scheme, at most as many as there are rows.
 
     Attributes
     ----------
@@ -158,10 +158,10 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         `coef_` has shape (K, F + 1), and there are no voters: no `prior_coef_`, and none of the next four attributes.
     gibbs_bound_ : float
         On the probability of an error where each point gets one random voter. With `prior_fraction` 0 it holds
-        together with `risk_bound_`, otherwise it has an `epsilon` of its own.
+        together with `risk_bound_`, otherwise at its own `epsilon`.
     tandem_bound_, c_bound_ : float
         Two other bounds on the probability that `predict` errs, by pairs of voters (`bounds.tandem`, `bounds.c_bound`).
-        Each has an `epsilon` of its own: the smallest of the three bounds is paid for with ``epsilon / 3``.
+        Each has its own `epsilon`: the smallest of the three bounds is paid for with ``epsilon / 3``.
     threshold_ : float
         theta: the margin error of the posterior is the mean of ``Phi(theta - y v . z(x))``.
     arm_ : {"test set", "posterior", "progressive"}
@@ -229,7 +229,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         self.n_blocks: int = n_blocks
 
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
-        """Choose features, and weights at which the bound is smallest.
+        """Choose features and the weights of the smallest bound.
 
         Parameters
         ----------
@@ -541,7 +541,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         ----------
         X, y : array or CSR matrix of shape (n, d), and labels of shape (n,)
             Independent rows from which `predict` did not learn: new ones or, where `arm_` is "test set",
-            those of `bound_rows_`.
+            the `bound_rows_`.
         groups : array of shape (n,)
             Of each row, by a rule that was fixed before these rows were seen: the value of a column, or the class.
             Groups that are learned from the labels or the errors of these rows have no bound.

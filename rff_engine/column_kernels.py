@@ -1,4 +1,4 @@
-"""Kernels that are products over the columns of the points: a length scale of its own for each, or a period.
+"""Kernels that are products over the columns of the points: a length scale for each column, or a period.
 
 Their frequencies have independent coordinates. Kernels made of other kernels are in `composed_kernels`.
 """
@@ -33,7 +33,7 @@ class AnisotropicGaussianKernel(SpectralKernel):
     ----------
     length_scales : array of shape (d,) or "scale"
         In the units of the columns; each above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X_j) / 2)^(1/2) in
-        column j, which is the Gaussian kernel with "scale" on standardized columns.
+        column j: this is the Gaussian kernel with "scale" on standardized columns.
         The variance of a constant column counts as 1 / d.
 
     Raises

@@ -200,7 +200,7 @@ class ProductKernel(ComposedKernel):
     """The product of kernels, with sums of independent frequencies, one of each kernel.
 
     Its spectral measure is the convolution of theirs (Rasmussen and Williams 2006, Section 4.2.4). The density is known
-    where all kernels are Gaussian: then the variances of the frequencies add up.
+    if all kernels are Gaussian: then the variances of the frequencies add up.
 
     Parameters
     ----------

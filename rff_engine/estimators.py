@@ -83,7 +83,7 @@ def _are_zero_or_one(sample_weight) -> bool:
 
 def refuse_complex(values: Any, name: str) -> None:
     """Refuse complex numbers in one sentence; scikit-learn's message quotes all data or does not name the cause."""
-    kind = getattr(getattr(values, "dtype", None), "kind", "O")  # pandas has kinds of its own
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")  # pandas has its own kinds
     try:
         entries = np.asarray(values, dtype=object).ravel() if kind == "O" and not sp.issparse(values) else ()
     except ValueError:  # rows of different lengths
@@ -536,7 +536,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
     epsilon : float
-        Probability with which `bound_` may fail.
+        Probability that `bound_` fails.
 
     Attributes
     ----------
@@ -548,10 +548,10 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         PAC-Bayes-kl bound on the expected alignment loss of the learned kernel
         ``sum_m weights_[m] cos(omega_m . delta)`` over the candidates (`bounds.second_order_kl_inverse`). The prior
         is the uniform distribution on the candidates. It holds however beta is chosen, for independent rows, a
-        kernel whose width is a number ("scale" looks at `X`), and columns that are not scaled by these rows. It says
+        kernel with a number as width ("scale" looks at `X`), and columns that are not scaled by these rows. It says
         nothing about the frequencies that are drawn from the weights, nor about a classifier.
     alignment_sums_ : AlignmentSums
-        Class-wise sums of the candidates, to which `partial_fit` adds.
+        Class-wise sums of the candidates; `partial_fit` adds to them.
     alignment_loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
@@ -633,7 +633,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
     epsilon : float
-        Probability with which `bound_` may fail.
+        Probability that `bound_` fails.
 
     Attributes
     ----------
@@ -646,7 +646,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         distribution on the candidates (`bounds.chi_square`, form "sub_gaussian"). It holds however rho and mu are
         chosen, under the conditions of `PseudoPosteriorFeatures`.
     alignment_sums_ : AlignmentSums
-        Class-wise sums of the candidates, to which `partial_fit` adds.
+        Class-wise sums of the candidates; `partial_fit` adds to them.
     alignment_loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
@@ -731,14 +731,14 @@ class LandmarkSimilarity(BaseTransformer):
     n_components : int
         D, the number of frequencies of a landmark.
     beta : float or "bound"
-        Inverse temperature, at least 0. "bound" takes the one, for all landmarks, at which the mean of `bound_` is
-        smallest; it needs the selection "random".
+        Inverse temperature, at least 0. "bound" takes one value for all landmarks: the mean of `bound_` is smallest
+        there. It needs the selection "random".
     random_state : int, RandomState, Generator or None
         Seed or generator of all draws; a whole number gives the same draws again.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
     epsilon : float
-        Probability with which any of the bounds in `bound_` may fail.
+        Probability that any of the bounds in `bound_` fails.
 
     Attributes
     ----------

@@ -57,8 +57,8 @@ def without_zero_columns(X: MatrixLike) -> tuple[Any, Any]:
 class PhaseBound:
     """Bound on the phases of points at given frequencies.
 
-    It is the smaller of two: the product of the norms, and a sum over the largest entries of the columns, which is far
-    smaller where one column dominates.
+    It is the smaller of two: the product of the norms, and a sum over the largest entries of the columns. The sum is
+    far smaller if one column dominates.
     """
 
     def __init__(self, X: MatrixLike):

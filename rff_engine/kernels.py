@@ -532,8 +532,8 @@ class LaplacianKernel(SpectralKernel):
     Parameters
     ----------
     gamma : float or "scale"
-        Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for 1 / (d Var(X)^(1/2)), with which
-        the mean of gamma ||x - x'||_1 depends on neither the unit of x nor d; see `scaled_to`.
+        Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for 1 / (d Var(X)^(1/2)): then the
+        mean of gamma ||x - x'||_1 depends on neither the unit of x nor d; see `scaled_to`.
 
     Raises
     ------
@@ -571,7 +571,7 @@ class LaplacianKernel(SpectralKernel):
 
 
 class MixtureKernel(SpectralKernel):
-    """A kernel whose frequencies are Gaussian vectors of a random scale, a function of half a chi-square draw."""
+    """A kernel whose frequencies are Gaussian vectors times a random scale, a function of half a chi-square draw."""
 
     is_rotation_invariant: ClassVar[bool] = True
 
@@ -724,8 +724,8 @@ class RationalQuadraticKernel(MixtureKernel):
     """(1 + ||x - x'||^2 / (2 alpha length_scale^2))^-alpha, a mixture of Gaussian kernels of all length scales.
 
     The inverse squared length scale of the mixture is gamma distributed with shape alpha and mean length_scale^-2
-    (Rasmussen and Williams 2006, Eq. 4.19 and 4.20); given it, frequencies are Gaussian. The density of a frequency is
-    that of a multivariate variance-gamma distribution, and is infinite at 0 for alpha up to d / 2.
+    (Rasmussen and Williams 2006, Eq. 4.19 and 4.20); given it, frequencies are Gaussian. A frequency has the density
+    of a multivariate variance-gamma distribution, which is infinite at 0 for alpha up to d / 2.
 
     Parameters
     ----------
@@ -805,8 +805,8 @@ class CauchyKernel(SpectralKernel):
     Parameters
     ----------
     gamma : float or "scale"
-        Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X))^(-1/2), with which it
-        decreases near 0 like the Gaussian kernel of that scale; see `scaled_to`.
+        Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X))^(-1/2): then the
+        kernel decreases near 0 like the Gaussian kernel of that scale; see `scaled_to`.
 
     Raises
     ------
@@ -870,7 +870,7 @@ class NamedKernel:
         return tuple(inspect.signature(self.kernel).parameters)
 
     def of_width(self, width: float, **others: float) -> SpectralKernel:
-        """Return the kernel of a width in units of x, with those of `others` that are its parameters."""
+        """Return the kernel of a width in units of x; of `others` it takes its own parameters."""
         own = {name: others[name] for name in self.parameters if name in others}
         return self.kernel(**own, **{self.kernel._width: 1 / width if self.kernel._width == "gamma" else width})
 

@@ -63,7 +63,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)).
     n_estimators : int
-        T, the number of rounds, and so of landmarks or cosines. The first rounds of more are those of fewer.
+        T, the number of rounds, and so of landmarks or cosines. Fewer rounds equal the first rounds of more.
     weak_learner : {"landmark", "cosine"}
         What a round adds, as above.
     n_components : int
@@ -222,7 +222,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Returns
         -------
         ndarray of shape (n, T), in the precision of `X`
-            Between -1 and 1 up to rounding; for more than two classes those of the first, then of the next, and so on.
+            Between -1 and 1 up to rounding; for more than two classes the first class's, then the next's, and so on.
 
         Raises
         ------

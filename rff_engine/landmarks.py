@@ -183,9 +183,9 @@ def landmark_similarity(
     omega : array of shape (D, d) or (L, D, d)
         Frequencies shared by all landmarks, or each landmark's own.
     Q : array of shape (L, D) or (S, L, D)
-        Weights of each landmark, up to 1e30 in size, or those of S settings, which share all sines and cosines: several
-        values of beta, or fewer frequencies followed by weights of 0.
-    out : array of the shape and dtype of what is returned, optional
+        Weights of each landmark, up to 1e30 in size, or weights of S settings, which share all sines and cosines:
+        several values of beta, or fewer frequencies followed by weights of 0.
+    out : array of the shape and dtype of the result, optional
         Array to write to; it need not be contiguous.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; the result does not depend on it.

@@ -1,6 +1,6 @@
 """Linear support vector machines over a whole path of C, each C started from the one before.
 
-The objective is that of scikit-learn's ``LinearSVC`` (squared hinge, two classes), solved to its optimum by
+The objective is the one of scikit-learn's ``LinearSVC`` (squared hinge, two classes), solved to its optimum by
 Newton's method. The caller scales the features and selects C.
 """
 
@@ -71,7 +71,7 @@ def linear_svm_path(
     scikit-learn's ``LinearSVC`` with ``intercept_scaling=1``: the intercept is regularised. Newton's method with
     the margin violators as active set (Chapelle 2007, "Training a support vector machine in the primal") starts each
     C from the solution of the next smaller one. Conjugate gradients solve its systems at small C, a factorisation at
-    larger ones. It stops when the last step was to lower the objective by less than a part 1e-11 of it (1e-8 for
+    larger ones. It stops when the last step was to lower the objective by less than 1e-11 of it (1e-8 for
     float32 features), when rounding leaves no descent (huge C), or after 200 steps.
 
     Parameters

@@ -128,7 +128,7 @@ def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np
     They minimise ``<Q, loss>`` over distributions with ``D_mu(Q || P) <= rho N``, P uniform (Letarte et al. 2019,
     Eq. 17-18). The optimum is ``Q proportional to (a - tau)_+^(1 / (mu - 1))`` with ``a = -loss``. A sort and a
     bisection give its support; on it, mu = 2 has a closed form, otherwise tau is the root of a monotone equation.
-    Where rho allows more, Q is uniform on the frequencies of smallest loss.
+    If rho allows more, Q is uniform on the frequencies of smallest loss.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class BlockErrors(NamedTuple):
         return largest_mean_risk(self.sizes, self.n_errors, self.moments, gammainccinv(self.limit, level))
 
     def ledger(self) -> tuple[CertificateTerm, ...]:
-        """List the terms of `bound` of one sample, in the order in which they are added."""
+        """List the terms of `bound` of one sample in the order of their addition."""
         error = float(self.n_errors.sum() / self.sizes.sum())
         alone = float(self._bound_at(self.epsilon))
         chosen = f"{len(_LIMITS)} numbers of errors to end at, ln({self.epsilon / self.level:.3g})"
@@ -79,7 +79,7 @@ class BlockErrors(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """n rows in the order in which they came to B classifiers, and numbers of errors at which counting might end."""
+    """n rows in the order of B classifiers that they came to, and numbers of errors at which counting might end."""
 
     rows: np.ndarray
     """(n,), of the sample"""

@@ -1,7 +1,7 @@
 """Figures of fitted estimators and a user's own data, in the manner of scikit-learn's displays.
 
 `from_estimator` computes the numbers, keeps them as attributes and plots them; the Plotly figure is `figure_`, and
-`plot` makes it again. The figures themselves are those of the other modules.
+`plot` makes it again. The other modules have the figures themselves.
 """
 
 from __future__ import annotations
@@ -263,7 +263,7 @@ class SpectralWeightsDisplay:
     weights : array of shape (N,) or (L, D)
         Of the candidates of a kernel, or of the frequencies of each landmark.
     lengths : array of the shape of `weights`, optional
-        Euclidean norms of the frequencies, by which those of a landmark are sorted.
+        Euclidean norms of the frequencies; they sort the frequencies of a landmark.
     method : str
         Name of the method in figures, for the weights of a kernel.
 

@@ -27,7 +27,7 @@ def validate(validates: bool) -> None:
 
 
 class Sheet:
-    """An empty figure of `rows` x `columns` panels, each with axes of its own; panels count from 1, row by row."""
+    """An empty figure of `rows` x `columns` panels, each with its own axes; panels count from 1, row by row."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Sheet:
             self.layout["shapes"].append({"type": kind} | place | shape)
 
     def _panels(self, where: dict) -> list[int]:
-        """Take `row` and `col` out of `where` and return their panels; without one, those of all rows or columns."""
+        """Take `row` and `col` out of `where` and return their panels; without one, panels of all rows or columns."""
         row = where.pop("row", None)
         column = where.pop("col", None)
         rows = [row] if row else range(1, self.rows + 1)

@@ -31,7 +31,7 @@ class Method(NamedTuple):
     colour: str
     symbol: str
     dash: str = ""
-    """Empty for what is shown as no curve"""
+    """Empty if no curve shows it"""
 
 
 _ORTHOGONAL, _EVEN, _FITTED = "dash", "dashdot", "solid"

@@ -1,4 +1,4 @@
-"""Square pictures of the plane beside each other in one pair of axes, with points and landmarks on them."""
+"""Square pictures of the plane side by side in one pair of axes, with points and landmarks on them."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ It is trained on the training rows for all pairs (C, gamma); the first pair with
 varying slowest (Letarte et al. 2019, Section 6). Distances are shared over gamma, the kernel matrix over C. All is in
 float64, whatever the precision of later stages, and reproduces published errors to the digit.
 
-An SVM none of whose dual coefficients reaches C solves the problem of every larger C as well. Since the first of equal
-ones wins, these are not trained: on the distant points of unscaled columns, that is most of them.
+An SVM without a dual coefficient at C also solves the problem of every larger C. Since the first of equal ones wins,
+the larger ones are not trained: on the distant points of unscaled columns, that is most of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The feature comparison: linear models on the features of every method (Li et al. 2019, Table 3).
 
-In a row, train_error and test_error are those of the chosen model, fitted on all training rows, and valid_error is
-that of cross-validation: a root mean square in the units of the target, or a fraction. D is the number r of
-frequencies, C that of the model.
+In a row, train_error and test_error belong to the chosen model, fitted on all training rows, and valid_error to
+cross-validation: a root mean square in the units of the target, or a fraction. D is the number r of frequencies, and
+C belongs to the model.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Methods that fit random features of a kernel, by name: those of Li et al. (2019, Tables 2 and 3) and more.
+"""Methods that fit random features of a kernel, by name: Li et al. (2019, Tables 2 and 3) have most of them.
 
-A method is fitted on training rows and then maps any rows to features, whose inner products approximate the kernel.
+A method is fitted on training rows. It then maps any rows to features whose inner products approximate the kernel.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ DESCENDED = (
     "supervise",
     *(name for name, usual in VARIANTS.items() if usual in ("sample", "cluster", "supervise")),
 )
-"""Methods whose frequencies minimise a nonconvex loss: the minimum found depends on the processor's rounding"""
+"""Methods whose frequencies minimise a nonconvex loss: which minimum they reach depends on the processor's rounding"""
 # Relative differences between processors, measured between OpenBLAS's kernels for AVX2 and AVX-512 and between two
 # machines: at most 7.3e-9 for drawn features (they are float32); for descended ones 1e-3 on wine, 2.1e-2 on parkinson.
 # More steps do not help: tol 1e-5 in place of 1e-3 takes ten times as many, and errors still differ by up to 6 %.

@@ -137,8 +137,8 @@ def _svm_path(problem: LetarteProblem, waves: _Waves, gram: _IncrementalGram, D:
 class _IncrementalGram:
     """Gram matrix of the training rows, extended as D grows.
 
-    The sum over whole blocks of draws is kept, and the rest, less than a block, added for each D. So the result for a D
-    does not depend on which other D there are.
+    The sum over whole blocks of draws is kept; the rest, less than a block, is added for each D. So the result for a D
+    does not depend on the other values of D.
     """
 
     def __init__(self, waves: _Waves):
@@ -166,8 +166,8 @@ class _Waves:
     """Cosines and sines of all rows at a draw of candidates, computed once for all D.
 
     A candidate drawn c times in D makes c equal columns of 1/sqrt(D) cos and 1/sqrt(D) sin. One column with the
-    factor sqrt(c/D) gives the same inner products between rows, hence the same SVM: the distinct candidates, in
-    order of first appearance, are columns enough, and those of fewer draws are the first of them.
+    factor sqrt(c/D) gives the same inner products between rows, hence the same SVM. So the distinct candidates, in
+    order of first appearance, are columns enough. Fewer draws use the first columns.
 
     Parameters
     ----------

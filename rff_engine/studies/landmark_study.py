@@ -1,8 +1,8 @@
 """The landmark study: linear SVMs on similarities to landmarks (Letarte et al. 2019, Section 6.1).
 
 "rbf_landmarks" takes the kernel itself as similarity; "pb_landmarks" gives each landmark its own frequencies and
-its own pseudo-posterior on them. The frequencies of a landmark are drawn from its own seed when they are needed, and
-those of a smaller D are the first of a larger one.
+its own pseudo-posterior on them. The frequencies of a landmark are drawn from its own seed when they are needed. A
+smaller D has the first frequencies of a larger D.
 """
 
 from __future__ import annotations

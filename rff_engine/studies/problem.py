@@ -49,7 +49,7 @@ COLUMNS = (
 
 
 SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
-"""The columns that set a row apart from the others of a problem"""
+"""The columns that distinguish a row from the others of a problem"""
 MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds", "note")
 """The columns that are computed"""
 
@@ -120,7 +120,7 @@ class Part(NamedTuple):
 class Problem:
     """A checked split with a Gaussian kernel, the labels of its result rows and one seed for all random draws.
 
-    It can be pickled. A process that receives the same problem again takes the one that it has, with what it keeps.
+    It can be pickled. A process that receives the same problem again uses its first copy, with all that it keeps.
     """
 
     train: Part

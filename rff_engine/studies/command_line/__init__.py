@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None, imported: Callable[[], None] = 
     Parameters
     ----------
     arguments : sequence of str, optional
-        By default those of the program.
+        The default is the program's.
     imported : callable
         Called before the command runs, once its modules are imported.
 

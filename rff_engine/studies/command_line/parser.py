@@ -1,4 +1,4 @@
-"""The command line as it is typed: commands, options, and what is allowed."""
+"""The command line as the user types it: commands, options, and allowed values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_REPEATS, _MOST_SEED = 10**6, 2**31
 """The sum of both is a seed of NumPy's"""
 _MOST_JOBS = max(64, os.cpu_count() or 1)
 _MOST_DRAWS, _MOST_POINTS = 10**7, 10**9
-"""Draws of all bounds take 2 GiB, those of certificates 6; squares of numbers of points are whole numbers of 64 bits"""
+"""Draws of all bounds take 2 GiB, draws of certificates 6; squares of numbers of points are 64-bit whole numbers"""
 
 METHOD_LINES = {
     "svm": "RBF SVM, whose gamma all other methods take",
@@ -63,7 +63,7 @@ METHOD_LINES = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says in one sentence what is wrong with the options as they were typed."""
+    """Says in one sentence what is wrong with the options as typed."""
 
     def __init__(self, **options):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)

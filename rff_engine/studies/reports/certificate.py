@@ -79,7 +79,7 @@ def certify_table(
         Import path of a classifier's class that needs no arguments; None stands for a vote on random Fourier features,
         or for ridge regression on them in blocks.
     blocks : int or None
-        Of progressive validation; None leaves the rows of the bound out of what is learned.
+        Blocks of progressive validation; None: nothing learns from the rows of the bound.
 
     Returns
     -------

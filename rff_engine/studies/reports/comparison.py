@@ -25,7 +25,7 @@ OUTSIDE = AGREEMENTS[4:]
 """Of a number outside both spreads"""
 
 RARE_DRAW, RARE_SPLIT = "a rare draw", "a rare split"
-"""Causes that more reruns of the method itself show; a rare split has a draw of its own"""
+"""Causes that more reruns of the method itself show; a rare split has its own draw"""
 
 _LEVEL = 0.95  # level of the intervals for one more rerun
 
@@ -52,7 +52,7 @@ def compared(
         Error of the paper's numbers, ignored in comparisons: half a unit of the last printed digit, or the error of
         reading a figure.
     draws : DataFrame, optional
-        Rows of repeats that share one split and differ by the draw alone; by default those of `reruns` on the
+        Rows of repeats that share one split and differ by the draw alone; by default the rows of `reruns` on the
         published split.
 
     Returns
@@ -234,16 +234,16 @@ def with_causes(
         `comparison` with the columns
 
         - `again` and `as_far`, for numbers outside: how many reruns of the method itself there are, and how many of
-          them lie at least as far out as the paper's number, on its side, apart from rounding;
+          them lie at least as far out as the paper's number, on its side, up to rounding;
         - `cause`, for numbers outside alone, and `cause_error`, the mean error of the cause's reruns, wherever there
           are some.
 
-        A cause holds if the paper's number lies between its reruns, or no further from their mean than the largest of
-        the spreads of draws, of splits, and of one more rerun of the cause, apart from rounding; and at most half as
-        far from it as from the mean of the reruns without the cause, on the same split if there are some. If several
-        hold, the one with the nearest mean is given. If none does, chance is the cause of a number that `as_far` is at
-        least 1 for. A cause also holds if the number lies between its reruns, and none of at least as many reruns of
-        the method itself, those of `again` or the draws, lies as far out. Else the cause is missing.
+        A cause holds if two things are true. The paper's number lies between its reruns, or no further from their
+        mean than the largest of the spreads of draws, of splits, and of one more rerun of the cause, up to rounding. It
+        is also at most half as far from that mean as from the mean of the reruns without the cause, on the same split
+        if there are some. If several hold, the one with the nearest mean is given. If none does, chance is the cause if
+        `as_far` is at least 1. A cause also holds if the number lies between its reruns, and of at least as many reruns
+        of the method itself, from `again` or the draws, none lies as far out. Else the cause is missing.
     """
     chance = _as_far(comparison, again, by)
     pairs = _cells_with_causes(comparison, causes, by).join(chance[["again", "as_far"]], on="cell")

@@ -1,7 +1,7 @@
 """Table 1 and Figures 2, 3, 5 and 6 of Letarte et al. (2019): their runs, and the paper's numbers with the reruns.
 
 A number of the paper comes from one split and one draw of frequencies and landmarks. It is compared with several draws
-on the same split, and with random splits, each with a draw of its own. Nothing is run or drawn here.
+on the same split, and with random splits, each with its own draw. Nothing is run or drawn here.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def specs(target: str, datasets: Sequence[str] = DATASETS, scaled: Collection[st
     Raises
     ------
     ValueError
-        If the target, or a data set, is none of the paper's.
+        If the target, or a data set, is not the paper's.
     """
     check_choice(target, "target", tuple(TARGETS))
     kind = TARGETS[target]

@@ -23,9 +23,9 @@ from .tables import to_frame
 
 DATASETS = ("wine", "parkinson_motor", "cpu", "a9a", "covtype", "mnist01")
 REGRESSIONS = ("wine", "parkinson_motor", "cpu")
-"""Data sets whose errors in Table 3 are root mean squares; those of the others are fractions"""
+"""Data sets whose errors in Table 3 are root mean squares; errors of the others are fractions"""
 METHODS_OF: dict[str, tuple[str, ...]] = {target: kind().methods for target, kind in TARGETS.items()}
-"""Methods of each table: those of the paper and some others"""
+"""Methods of each table: the paper's and some others"""
 SIZES = (50, 100, 200)
 """Numbers of frequencies in Table 2; Table 3 has the last"""
 NOTES = {

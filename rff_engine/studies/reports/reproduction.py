@@ -1,6 +1,6 @@
 """The tables and figures of both papers that can be rerun: their runs, known rows, and comparison with the paper.
 
-`letarte` and `li` hold those of each paper. Nothing is run or drawn here.
+`letarte` and `li` have one paper each. Nothing is run or drawn here.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def specs(target: str, datasets: Sequence[str] | None = None, scaled: Collection
     Raises
     ------
     ValueError
-        If the target, or a data set, is none of the papers'.
+        If the target, or a data set, is not the papers'.
     """
     datasets = datasets_of(target) if datasets is None else datasets
     if target in li.TARGETS:

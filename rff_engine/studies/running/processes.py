@@ -1,6 +1,6 @@
 """Processes that compute end with the one that started them, and describe errors without quoting data.
 
-Messages quote refused values and paths of files: they are for the user whose data it is, not for the log of a server
+Messages quote refused values and paths of files. They are for the user who owns the data, not for the log of a server
 that many people use.
 """
 

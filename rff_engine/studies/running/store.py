@@ -1,6 +1,6 @@
 """Result rows in one table of a database, so that no row is computed twice: SQLite by default, or PostgreSQL.
 
-The key of a row is a digest of what it was computed from: the data of the split, the seed, the method with its
+The key of a row is a digest of its inputs: the data of the split, the seed, the method with its
 parameters, and the fields of the protocol that it depends on. So runs share rows. A second digest, its origin, has the
 name of the data set in place of the data: rows can be read where the data are not.
 """
@@ -70,7 +70,7 @@ class StoreError(OSError):
 
 
 class Database:
-    """Connection to a database, whose tables are created if there are none.
+    """Connection to a database; it creates missing tables.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ class BoundCurve:
     betas: np.ndarray
     """(B,)"""
     terms: Mapping[str, np.ndarray]
-    """Terms of shape (B,): those of `bounds.KLTerms`, or "loss" and "rest" for a bound with no others."""
+    """Terms of shape (B,): the terms of `bounds.KLTerms`, or "loss" and "rest" for a bound with no others."""
     n_landmarks: int = 1
     """How many landmarks it holds for at once"""
 
@@ -158,7 +158,7 @@ class BoundCurves:
     landmark: PosteriorCurve
     kernel: PosteriorCurve
     bounds: Mapping[str, BoundCurve]
-    """By name: those of `bounds.LANDMARK_BOUNDS`, then those of `KERNEL_BOUNDS`."""
+    """By name: first `bounds.LANDMARK_BOUNDS`, then `KERNEL_BOUNDS`."""
 
     def posterior(self, name: str) -> PosteriorCurve:
         """Return the posterior curve whose risk the bound `name` bounds."""
@@ -187,8 +187,8 @@ def bound_curves(
     form : {"corrected", "paper"}
         As in `rff_engine.bounds`. The PAC-Bayes-kl bounds have one form.
     pay_for_beta : bool
-        Whether those of `bounds.KL_BOUNDS` hold at all betas at once, with epsilon / B for each (union bound), so that
-        the best may be read off the curve. The others hold at all betas anyway.
+        Whether `bounds.KL_BOUNDS` hold at all betas at once, with epsilon / B for each (union bound), so that the best
+        may be read off the curve. The others hold at all betas anyway.
     n_landmarks : int
         Number of landmarks that each of `bounds.LANDMARK_BOUNDS` covers at once (Section 4.2).
     """

@@ -122,9 +122,9 @@ def certified_classifier(
     kernel : SpectralKernel
         Of a fixed width.
     method : {"rff", "pbrff", "okrff"}
-        "pbrff" has the inverse temperature `beta`; "okrff" takes the radius rho at which its bound is least.
+        "pbrff" has the inverse temperature `beta`; "okrff" takes the radius rho of its least bound.
     tries : int
-        Draws that are compared: on the prior's rows at no price, without such rows on those of the bound.
+        Draws to compare: on the prior's rows at no price, without such rows on the bound's rows.
     """
     rng = as_rng(random_state)
     seeds = [draw_seed(rng) for _ in range(check_count(tries, "tries"))]
@@ -325,7 +325,7 @@ class CertifiedBlocks:
     """
 
     rows: np.ndarray
-    """(n,), the points in their order: first those that teach only, then those of the blocks"""
+    """(n,), the points in their order: first points that teach only, then the blocks"""
     n_first: int
     """Points that teach only"""
     sizes: np.ndarray

@@ -135,7 +135,7 @@ def draw_promises(n_draws: int, random_state: RandomState = None) -> np.ndarray:
 
 
 def simulate_promises(n: int, mu: float, epsilon: float, draws: np.ndarray) -> WorstCase:
-    """Simulate Theorem 4 of Letarte et al. (2019) for h = 1 on samples of two classes, each of its own true loss.
+    """Simulate Theorem 4 of Letarte et al. (2019) for h = 1 on samples of two classes, each with its true loss.
 
     A true loss 2 q (1 - q) is uniform in [0, 1/2). q is the probability of the rarer class, whose size is binomial. The
     true loss and the size of the rarer class are the quantiles at the `draws` (m, 2) of `draw_promises`.
