@@ -78,7 +78,7 @@ def copies_in_words(X: ArrayLike, y: ArrayLike) -> str:
 
 
 def n_copies(X: ArrayLike, y: ArrayLike) -> int:
-    """Count rows equal to an earlier row and label; 0 if they are few, or if the rows have few values."""
+    """Count rows equal to an earlier row and label; 0 if they are few, or if every column has few values."""
     X = np.asarray(X, dtype=np.float64)
     n = len(y)
     if not any(len(np.unique(column)) > np.sqrt(n) for column in X.T):

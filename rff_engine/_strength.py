@@ -170,7 +170,7 @@ def _mean_loss(loss, Q):
 
 
 def _least(bound: Callable, values: np.ndarray) -> float:
-    """Return the place of the smallest bound: 0, or near the best of the positive, ascending `values`."""
+    """Return the value of the smallest bound: 0, or near the best of the positive, ascending `values`."""
     bound_values = [bound(value) for value in values]
     best = int(np.argmin(bound_values))
     neighbours = [max(best - 1, 0), min(best + 1, len(values) - 1)]

@@ -171,7 +171,7 @@ def known_classifiers() -> dict[str, type]:
 
 @contextmanager
 def _one_sentence(classifier: str | None) -> Iterator[None]:
-    """Turn an error of a named classifier into one sentence that blames it; the program goes on."""
+    """Turn an error or exit of a named classifier into a ValueError of one sentence."""
     try:
         yield
     except (ValueError, MemoryError):
