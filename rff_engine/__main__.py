@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-#: Extras of the package by the modules that they bring; the engine itself needs none of them.
+#: Extras of the package by the modules that they install. The engine itself needs no extra.
 _EXTRAS = {
     **dict.fromkeys(("joblib", "pandas", "platformdirs", "plotly", "psutil", "sqlalchemy"), "experiments"),
     **dict.fromkeys(("dask", "distributed"), "cluster"),
@@ -16,12 +16,12 @@ _EXTRAS = {
 
 
 def main(arguments: Sequence[str] | None = None, imported: Callable[[], None] = lambda: None) -> int:
-    """Run the command line and return its exit code; 2, with a sentence, if an extra is not installed.
+    """Run the command line and return its exit code: 2, with a sentence, if an extra is not installed.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        By default those of the program.
+        The default is the program's.
     imported : callable
         Called before the command runs, once its modules are imported.
     """
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None, imported: Callable[[], None] = 
 
 
 def program() -> int:
-    """The command line as a program, which takes SIGTERM as Ctrl-C."""
+    """Run the command line as a program, which treats SIGTERM as Ctrl-C."""
     ended_at_once = signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # see rff_engine/__init__.py
 
     def take_signals() -> None:

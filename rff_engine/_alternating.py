@@ -18,9 +18,9 @@ def alternate(
 ):
     """Minimise a function of frequencies and other variables in turn.
 
-    `refit` takes frequencies of the shape of `start`, finds the other variables, and returns the value, further
-    results, and a function for the gradient while these variables are held. Without a `learning_rate` it is the inverse
-    of the largest curvature at the start. The result is as that of `descend`; the losses may rise.
+    `refit` takes frequencies of the shape of `start`, computes the other variables, and returns the value, further
+    results, and a function for the gradient while these variables are fixed. The default `learning_rate` is the inverse
+    of the largest curvature at the start. The result is as in `descend`; the losses may rise.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def alternate(
 
 
 def _largest_curvature(gradient, V) -> float:
-    """The largest absolute eigenvalue of the derivative of a gradient, by power iteration from the gradient."""
+    """Return the largest absolute eigenvalue of the derivative of a gradient: power iteration from the gradient."""
     direction, curvature = gradient(V), 0.0
     step = _DIFFERENCE * (float(np.sqrt((V**2).mean())) or 1.0)
     for _ in range(_POWER_STEPS):

@@ -17,15 +17,15 @@ from scipy.optimize import minimize, nnls
 from ._blocks import blas_on_one_thread
 from ._validation import as_numbers, as_points, check_fits, check_range
 
-_MEMORY = 10  # past gradients that L-BFGS keeps
+_MEMORY = 10  # number of past gradients that L-BFGS keeps
 _LARGEST_RIDGE = 1e100
-_LARGEST_SUM = 1e15  # of landmark weights, whose fourth powers are formed; its inverse is the smallest
-STEPS_JUDGED = 10  # over which the decrease is judged
+_LARGEST_SUM = 1e15  # landmark weights are raised to the fourth power; the inverse of this is the smallest weight
+STEPS_JUDGED = 10  # the decrease is judged over so many steps
 FARTHEST = 1e150  # the largest coordinate that a descent may try
-# Up to this matrix size the products of a descent alternate between NumPy's BLAS and SciPy's, and the idle threads of
-# one stall the other.
+# Up to this matrix size the products of a descent alternate between NumPy's BLAS and SciPy's. Idle threads of one
+# BLAS stall the other.
 _SMALL = 512
-_NOT_DONE = 1  # SciPy's status of an L-BFGS that has used up its steps or evaluations
+_NOT_DONE = 1  # SciPy's status when L-BFGS has used up its steps or evaluations
 
 
 class KernelApproximationLoss:
@@ -57,34 +57,34 @@ class KernelApproximationLoss:
         self.n = n
 
     def inside(self, omega):
-        """Coordinates of frequencies in the span of the landmarks."""
+        """Return the coordinates of frequencies in the span of the landmarks."""
         return omega if self.basis is None else omega @ self.basis
 
     def outside(self, omega, V):
-        """The frequencies `omega` with their coordinates in the span of the landmarks replaced by `V`."""
+        """Replace the coordinates of `omega` in the span of the landmarks by `V`."""
         return V.copy() if self.basis is None else omega + (V - omega @ self.basis) @ self.basis.T
 
     def gradient_outside(self, gradient):
-        """Gradient with respect to the frequencies, from that in the span of the landmarks."""
+        """Return the gradient in the frequencies, given the gradient in the span of the landmarks."""
         return gradient if self.basis is None else gradient @ self.basis.T
 
     def waves(self, V):
-        """Cosines and sines at the landmarks, each row times its q_s."""
+        """Return cosines and sines at the landmarks, each row times its q_s."""
         angle = self.points @ V.T
         return np.cos(angle) * self.q, np.sin(angle) * self.q
 
     def best_weights(self, C, S, free=None):
-        """Weights p >= 0 of least loss: a quadratic program in r variables (Li et al. 2019, p-step)."""
+        """Return the weights p >= 0 of least loss: a quadratic program in r variables (Li et al. 2019, p-step)."""
         return least_nonnegative(*self._quadratic(C, S), free)
 
     def signed_weights(self, C, S):
-        """Weights of least loss of any sign: a ridge regression of the kernel on the cosines (Chang et al. 2017)."""
+        """Return the weights of least loss, of any sign: a ridge regression on the cosines (Chang et al. 2017)."""
         A, b = self._quadratic(C, S)
         U = _upper_triangle(A)
         return solve_triangular(U, solve_triangular(U, b, trans=1))
 
     def _quadratic(self, C, S):
-        """A and b of the loss as a function of the weights, p'Ap - 2 b'p and a constant."""
+        """Return A and b: the loss is p'Ap - 2 b'p and a constant, p the weights."""
         A = (C.T @ C) ** 2
         A += (S.T @ S) ** 2
         cross = (C.T @ S) ** 2
@@ -95,21 +95,21 @@ class KernelApproximationLoss:
         return A, b
 
     def residual(self, C, S, p):
-        """R: the approximation less the kernel, times q_s q_t."""
+        """Return R: the approximation less the kernel, times q_s q_t."""
         R = (C * p) @ C.T
         R += (S * p) @ S.T
         R -= self.kernel
         return R
 
     def at(self, V, free=None):
-        """Objective at the optimal weights, its gradient there, and these weights."""
+        """Return the objective at the optimal weights, its gradient there, and these weights."""
         C, S = self.waves(V)
         p = self.best_weights(C, S, free)
         R = self.residual(C, S, p)
         return self.value(R, p), self.gradient(C, S, R, p), p
 
     def refitted(self, V, free=None):
-        """Objective at the optimal weights, these weights, and the gradient as a function while they are held."""
+        """Return the objective at the optimal weights, these weights, and the gradient at fixed weights, a function."""
         C, S = self.waves(V)
         p = self.best_weights(C, S, free)
 
@@ -123,7 +123,7 @@ class KernelApproximationLoss:
         return float(np.vdot(R, R) + self.ridge * (p @ p))
 
     def gradient(self, C, S, R, p):
-        """With respect to the frequencies, the weights held (Li et al. 2019, Eq. 6, with its factor 4), (r, .)."""
+        """Return the gradient in the frequencies at fixed weights (Li et al. 2019, Eq. 6, times 4 as there), (r, .)."""
         pull = C * (R @ S)
         pull -= S * (R @ C)
         pull *= 4 * p
@@ -131,10 +131,10 @@ class KernelApproximationLoss:
 
 
 def least_nonnegative(A, b, free=None) -> np.ndarray:
-    """Minimiser of p'Ap - 2 b'p over p >= 0, for a positive definite A, from a guess `free` of which p are positive.
+    """Minimise p'Ap - 2 b'p over p >= 0, A positive definite. `free` is a guess of which p are positive.
 
-    Block principal pivoting (Kim and Park 2011): all variables of the wrong sign change sides at once, or one at a
-    time where that makes no progress.
+    Block principal pivoting (Kim and Park 2011): all variables of the wrong sign change sides at once. If that makes
+    no progress, one variable changes at a time.
     """
     r = len(b)
     free = np.ones(r, dtype=bool) if free is None else free.copy()
@@ -163,7 +163,7 @@ def least_nonnegative(A, b, free=None) -> np.ndarray:
 
 
 def _solved(A, b) -> np.ndarray:
-    """The solution of Ap = b; SciPy's own functions take several times as long as LAPACK at this size."""
+    """Solve Ap = b with LAPACK. SciPy's own functions take several times as long at this size."""
     _, p, failed = dposv(A, b)
     if failed:
         raise np.linalg.LinAlgError("A is not positive definite.")
@@ -171,7 +171,7 @@ def _solved(A, b) -> np.ndarray:
 
 
 def _upper_triangle(A) -> np.ndarray:
-    """Upper triangular U with U'U = A; the diagonal of A grows until rounding errors leave it positive definite."""
+    """Return upper triangular U with U'U = A; the diagonal of A grows until A is positive definite despite rounding."""
     shift = max(1e-12 * np.trace(A) / len(A), np.finfo(np.float64).tiny)
     while True:
         try:
@@ -183,9 +183,9 @@ def _upper_triangle(A) -> np.ndarray:
 def descend(objective, start, max_steps: int, tol: float, keep_path: bool, verbose: bool, n_landmarks: int):
     """Minimise a function of frequencies by L-BFGS, until ten steps lower it by less than the fraction `tol`.
 
-    `objective` takes coordinates of the shape of `start` and returns the value, the gradient and further results.
-    Returned are the losses of all steps, the last coordinates with their further results, a list of such pairs, one a
-    step, if `keep_path`, and whether the descent stopped before its limits of steps and evaluations.
+    `objective` takes coordinates of the shape of `start`. It returns the value, the gradient and further results.
+    Returned are the losses of all steps, the last coordinates with their further results, a list of such pairs (one a
+    step) if `keep_path`, and whether the descent stopped before its limits of steps and evaluations.
     """
     with blas_on_one_thread() if max(len(start), n_landmarks) <= _SMALL else nullcontext():
         return _descend(objective, start, max_steps, tol, keep_path, verbose)
@@ -198,7 +198,7 @@ def _descend(objective, start, max_steps, tol, keep_path, verbose):
     def evaluate(flat):
         nonlocal last
         V = flat.reshape(start.shape).copy()
-        if not np.abs(V).max() < FARTHEST:  # or NaN: infinity makes the line search step back
+        if not np.abs(V).max() < FARTHEST:  # or NaN; at infinity the line search steps back
             return np.inf, np.zeros(V.size)
         value, gradient, results = objective(V)
         last = value, V, results
@@ -241,7 +241,7 @@ def _descend(objective, start, max_steps, tol, keep_path, verbose):
                 "maxcor": _MEMORY,
             },
         )
-        if not np.array_equal(last[1].ravel(), minimum.x):  # the last line search found no lower value
+        if not np.array_equal(last[1].ravel(), minimum.x):  # the last line search did not lower the value
             evaluate(minimum.x)
         converged = converged or minimum.status != _NOT_DONE
     if verbose:

@@ -22,31 +22,31 @@ from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-# A block of phases fits a core's cache; no other array of a block takes more than about 32 MiB.
+# A block of phases fits into a core's cache. No other array of a block takes more than about 32 MiB.
 ROWS = 512
 FREQUENCIES = 512
 BLOCK_ENTRIES = 2**22
-# Rows of one job where rows are divided among threads: enough to be worth preparing the frequencies.
+# Rows of one job, if threads share the rows: enough to be worth preparing the frequencies.
 ROWS_A_THREAD = 4096
-# Below this much work, some milliseconds of one core, threads cost more than they save.
+# Below this much work (some milliseconds of one core) threads cost more than they save.
 WORK_WORTH_THREADS = 2**28
-# Costs of a cosine (less in float32, more in float64) and of a normal draw, in multiplications of a matrix product.
+# Costs of a cosine (less in float32, more in float64) and of a normal sample, in multiplications of a matrix product.
 MULTIPLICATIONS_A_COSINE = 128
 MULTIPLICATIONS_A_DRAW = 256
 
 
 def pieces(start: int, stop: int, size: int) -> list[slice]:
-    """Slices of length `size` from `start` to `stop`; the last may be shorter."""
+    """Return slices of length `size` from `start` to `stop`; the last may be shorter."""
     return [slice(a, min(a + size, stop)) for a in range(start, stop, size)]
 
 
 def rows_of_block(X) -> int:
-    """Number of rows of `X` in a block."""
+    """Return the number of rows of `X` in a block."""
     return ROWS if sp.issparse(X) else max(1, min(ROWS, BLOCK_ENTRIES // X.shape[1]))
 
 
 def phase_work(X, n_frequencies: int) -> float:
-    """Cost of the phases of `X` with their sines and cosines, in multiplications."""
+    """Return the cost of the phases of `X` with their sines and cosines, in multiplications."""
     entries = X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]
     return n_frequencies * (entries + 2 * MULTIPLICATIONS_A_COSINE * X.shape[0])
 
@@ -55,9 +55,9 @@ _KEPT: ContextVar[int | None] = ContextVar("threads kept", default=None)
 
 
 def threads_allowed(n_jobs: int | None = None) -> int:
-    """Number of threads for `n_jobs`: a positive number itself, -1 all that are allowed here, -2 all but one.
+    """Return the number of threads for `n_jobs`: a positive number itself, -1 all that are allowed, -2 all but one.
 
-    ``None`` stands for the `n_jobs` of joblib's `parallel_config` around the call, or for all that are allowed here.
+    ``None`` stands for the `n_jobs` of joblib's `parallel_config` around the call, or for all that are allowed.
     """
     if n_jobs is None:
         n_jobs = get_active_backend()[1]
@@ -67,11 +67,11 @@ def threads_allowed(n_jobs: int | None = None) -> int:
 
 
 def threads_here() -> int:
-    """Number of threads that this caller may use.
+    """Return the number of threads that this caller may use.
 
-    It is OpenMP's, which follows OMP_NUM_THREADS, the limit that joblib sets in its workers, and `threadpool_limits`,
-    and at most the cores of this process. It is 1 in a thread of a joblib pool and in a process of multiprocessing or
-    Dask, where other workers use the other cores.
+    It is OpenMP's number, which follows OMP_NUM_THREADS, joblib's limit in its workers, and `threadpool_limits`. It is
+    at most the number of cores of this process. In a thread of a joblib pool and in a process of multiprocessing or
+    Dask it is 1, because other workers use the other cores.
     """
     if (kept := _KEPT.get()) is not None:
         return kept
@@ -83,7 +83,7 @@ def threads_here() -> int:
 
 @contextmanager
 def threads_kept():
-    """Keep the number of allowed threads, whatever limit the libraries are given inside."""
+    """Keep the number of allowed threads, even if libraries are limited inside."""
     token = _KEPT.set(threads_here())
     try:
         yield
@@ -92,7 +92,7 @@ def threads_kept():
 
 
 def on_threads(work: Callable[..., None], jobs: Iterable[tuple], size: float, n_jobs: int | None = None) -> None:
-    """Call `work(*job)` for every job, on `threads_allowed(n_jobs)` threads if their total cost `size` is worth it.
+    """Call `work(*job)` for every job, on `threads_allowed(n_jobs)` threads if the total cost `size` is worth it.
 
     Jobs run in any order and must write to different places.
     """
@@ -148,7 +148,7 @@ def blas_on_one_thread():
 
 
 def blas_threads() -> list[int]:
-    """Number of threads of each BLAS library: NumPy and SciPy may each have their own."""
+    """Return the number of threads of each BLAS library: NumPy and SciPy may each have their own."""
     return [library.num_threads for library in _blas().lib_controllers]
 
 
@@ -157,6 +157,6 @@ def set_blas_threads(numbers: list[int]) -> None:
     if numbers != blas_threads():
         for library, number in zip(_blas().lib_controllers, numbers, strict=True):
             library.set_num_threads(number)
-        # From threadpoolctl 3.7 on, other threads could not set a number before this one leaves a `with`.
+        # From threadpoolctl 3.7 on, other threads cannot set a number while this one is inside a `with`.
         with _blas().limit(limits=None):
             pass

@@ -18,7 +18,7 @@ _meant = ContextVar("copies_are_meant", default=False)
 
 @contextmanager
 def copies_are_meant() -> Iterator[None]:
-    """Warn of no copies of rows in this block, which are on purpose; other threads are warned as always."""
+    """Do not warn of copies of rows inside this block: they are intended. Other threads still warn."""
     before = _meant.set(True)
     try:
         yield
@@ -27,7 +27,7 @@ def copies_are_meant() -> Iterator[None]:
 
 
 def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
-    """Warn once of each of the three, for rows X (n, d) with labels y; only of tables."""
+    """Warn once of each of the three problems, for rows X (n, d) with labels y. Only tables are checked."""
     if sp.issparse(X) or len(y) < _FEWEST_ROWS:
         return
     X = np.asarray(X)
@@ -52,11 +52,11 @@ def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
 
 
 def warn_of_few_rows(share: float, n_counted: int) -> None:
-    """Warn where so large a share of pairs of rows is equal that one seed of progressive validation says little.
+    """Warn that so many pairs of rows are equal that one seed of progressive validation says little.
 
-    The risk of one seed is a mean over about 1 / share different rows. In simulations of a learner that errs on 30 % of
-    the rows, others at each fit, it is above the bound in 24 % of fits at 4 rows for 100 that count, in 14 % at 30, in
-    5 % at 100 and in 3 % at 300.
+    The risk of one seed is a mean over about 1 / share different rows. In simulations a learner errs on 30 % of the
+    rows, on other rows at each fit. Its risk is above the bound in 24 % of fits at 4 rows for 100 that count, in 14 %
+    at 30, in 5 % at 100 and in 3 % at 300.
     """
     if share * n_counted > 1 and not _meant.get():
         warn(
@@ -67,7 +67,7 @@ def warn_of_few_rows(share: float, n_counted: int) -> None:
 
 
 def copies_in_words(X: ArrayLike, y: ArrayLike) -> str:
-    """What copies of rows do to a certificate, or nothing."""
+    """Say what copies of rows do to a certificate; return "" if there are few."""
     copies = n_copies(X, y)
     if not copies:
         return ""
@@ -78,7 +78,7 @@ def copies_in_words(X: ArrayLike, y: ArrayLike) -> str:
 
 
 def n_copies(X: ArrayLike, y: ArrayLike) -> int:
-    """Rows equal to an earlier one, label included, if they are many; of few values alone such rows are no copies."""
+    """Count rows equal to an earlier row and label; 0 if they are few, or if every column has few values."""
     X = np.asarray(X, dtype=np.float64)
     n = len(y)
     if not any(len(np.unique(column)) > np.sqrt(n) for column in X.T):
@@ -89,7 +89,7 @@ def n_copies(X: ArrayLike, y: ArrayLike) -> int:
 
 
 def tells_classes(column: ArrayLike, y: ArrayLike) -> bool:
-    """Whether one column gives the class of nearly all rows: by its value, or by intervals of its numbers."""
+    """Return whether one column gives the class of nearly all rows: by its values, or by intervals of its numbers."""
     classes, codes = np.unique(y, return_inverse=True)
     n = len(codes)
     if n < _FEWEST_ROWS or np.bincount(codes).max() > (_SHARE_TOLD - 0.04) * n:
@@ -104,13 +104,13 @@ def tells_classes(column: ArrayLike, y: ArrayLike) -> bool:
 
 
 def _is_in_order(column: np.ndarray) -> bool:
-    """Whether different numbers, not a few that repeat, stand in ascending or descending order."""
+    """Return whether a column of many different numbers ascends or descends."""
     before, after = column[:-1], column[1:]
     return bool((after >= before).all() or (after <= before).all()) and len(np.unique(column)) > len(column) / 2
 
 
 def _numbers(column: np.ndarray) -> np.ndarray:
-    """The numbers of a column, or the places of its texts in their order."""
+    """Return the numbers of a column, or the positions of its texts in sorted order."""
     try:
         return column.astype(np.float64)
     except (TypeError, ValueError):

@@ -23,29 +23,29 @@ from ._products import (
     symmetric_matvec,
 )
 
-# Gap to the optimum at which a path stops, as a fraction of the objective.
+# The path stops at this gap to the optimum, a fraction of the objective.
 RELATIVE_GAP = {np.dtype(np.float32): 1e-8, np.dtype(np.float64): 1e-11}
 # Relative residual at which conjugate gradients stop; larger in the first step at each C, which changes most rows.
 _FIRST_FORCING = 0.1
 _FORCING = {np.dtype(np.float32): 1e-2, np.dtype(np.float64): 1e-4}
 MAX_NEWTON_STEPS = 200
-# The full Newton step is taken if it leaves at most this fraction of the slope; otherwise the best step is searched.
+# The full Newton step is taken if it leaves at most this fraction of the slope. Otherwise the best step is searched.
 _SLOPE_LEFT = 0.1
-# Factored steps in a row without a change of the active rows after which the method stops.
+# The method stops after so many factored steps in a row without a change of the active rows.
 _SETTLED = 2
 _ROWS_AT_A_TIME = 4096
 _COLUMNS_AT_A_TIME = 1024
 # Up to this size a factorisation costs no more than a few products.
 _SMALL_SYSTEM = 400
-# Limit of conjugate gradient steps where the matrix is too large to factorise.
+# Limit of conjugate gradient steps if the matrix is too large to factorise.
 _MAX_CG_STEPS = 1000
-# The primal form is used where there are fewer features than rows by the first factor, and in small systems by the
-# second: there each Newton step costs little, while the (n, n) matrix costs the same from the beginning.
+# The primal form is used if features times the first factor are fewer than rows. Small systems use the second factor:
+# a Newton step there costs little, while the (n, n) matrix costs the same from the beginning.
 _FEWER_FEATURES, _FEWER_IN_SMALL = 8, 2
-# Memory limit of one matrix of the solver; its factor takes as much again.
+# Memory limit of one matrix of the solver. Its factor takes as much again.
 _MOST_BYTES = 2**30
-# Estimated speeds, to choose between conjugate gradients and a factorisation; constants, so that results are the same
-# at any load of the machine.
+# Estimated speeds, to choose between conjugate gradients and a factorisation. They are constants, so that results
+# do not depend on the load of the machine.
 _FLOPS, _BYTES = {np.dtype(np.float32): 5e10, np.dtype(np.float64): 3e10}, 1.5e10
 # Inner products in float64 include rows with margins up to this above 1, so that they are seldom recomputed.
 _NEARLY_ACTIVE = 0.2
@@ -58,7 +58,7 @@ _FLOAT32_CONDITION = 1e5
 
 
 def gram_pays(n: int, n_features: int, dtype: np.dtype[Any]) -> bool:
-    """Whether `linear_svm_path` with form "auto" uses the (n, n) matrix of inner products."""
+    """Return whether `linear_svm_path` with form "auto" uses the (n, n) matrix of inner products."""
     fewer = _FEWER_IN_SMALL if n_features <= _SMALL_SYSTEM else _FEWER_FEATURES
     return n_features > n / fewer and n**2 * np.dtype(dtype).itemsize <= _MOST_BYTES
 
@@ -78,7 +78,7 @@ class _Form:
         """Start solving for another C."""
 
     def force_factorization(self, C) -> bool:
-        """Factorise from now on; returns whether that may give a descent direction where the last step gave none."""
+        """Factorise from now on. Return whether that may give a descent direction after a step that gave none."""
         self.hopeless_from = min(self.hopeless_from, C)
         return self.rough and self.can_factor
 
@@ -99,7 +99,7 @@ class PrimalForm(_Form):
         return matvec(self.Z, u[:-1]) + u[-1]
 
     def pull_back(self, values):
-        """sum_i values_i (z_i, 1)."""
+        """Return sum_i values_i (z_i, 1)."""
         return np.append(rmatvec(self.Z, values), values.sum())
 
     def system_size(self, active):
@@ -112,7 +112,7 @@ class PrimalForm(_Form):
         return float(u @ u)
 
     def direction(self, point, decision, gradient, active, y, C, enough):
-        """Newton's direction: (I/(2C) + sum_active (z, 1)(z, 1)') d = -gradient / (2C).
+        """Return Newton's direction: (I/(2C) + sum_active (z, 1)(z, 1)') d = -gradient / (2C).
 
         A residual r of this system costs the objective at most 2 C^2 |r|^2; `enough` is the accepted cost.
         """
@@ -135,7 +135,7 @@ class PrimalForm(_Form):
         return cholesky_solver(self._second_moment, shift)(b)
 
     def _products_for_a_factor(self, active) -> int:
-        """Number of products that take as long as a factorisation.
+        """Return the number of products that take as long as a factorisation.
 
         The first second moment is updated along the whole path, so all products before it count.
         """
@@ -156,7 +156,7 @@ class PrimalForm(_Form):
         self._rows = active.copy()
 
     def _add_rows(self, moment, rows, sign):
-        """`moment` plus `sign` times the sum of (z, 1)(z, 1)' over some rows, in its lower triangle."""
+        """Add `sign` times the sum of (z, 1)(z, 1)' over some rows to the lower triangle of `moment`."""
         rows = np.flatnonzero(rows)
         for start in range(0, len(rows), _ROWS_AT_A_TIME):
             some = self.Z[rows[start : start + _ROWS_AT_A_TIME]]
@@ -225,9 +225,9 @@ class GramForm(_Form):
         return float(alpha @ self.decision(alpha))
 
     def direction(self, point, decision, gradient, active, y, C, enough):
-        """Newton's direction, in coefficients: towards (I/(2C) + K_II) alpha_I = y_I on the active rows I, 0 elsewhere.
+        """Return Newton's direction in coefficients: to (I/(2C) + K_II) alpha_I = y_I on active rows I, 0 elsewhere.
 
-        Conjugate gradients give the direction of `PrimalForm`, with inner products through K: always one of descent.
+        Conjugate gradients, with inner products through K, give the direction of `PrimalForm`: always a descent.
         """
         shift, rows = 0.5 / C, np.flatnonzero(active)
         self.rough = not self._careful and len(rows) > _SMALL_SYSTEM and self.hopeless_from > C
@@ -264,7 +264,7 @@ class GramForm(_Form):
         return direction
 
     def _hold(self, rows):
-        """Keep rows and their inner products in float64, with those kept before; returns where `rows` are there."""
+        """Keep rows and their inner products in float64, together with earlier ones. Return the positions of `rows`."""
         if len(np.setdiff1d(rows, self._held)):
             self._held = np.union1d(rows, self._held)
             self._held_Z = self.Z[self._held].astype(np.float64)
@@ -284,10 +284,10 @@ class GramForm(_Form):
 
 
 def conjugate_gradients(product, b, fraction, enough, at_most, metric=None):
-    """Solve A x = b until the norm of the residual is below `fraction` of that of b, or below `enough`.
+    """Solve A x = b until the norm of the residual is below `fraction` of the norm of b, or below `enough`.
 
     Returns x, and whether `at_most` steps were enough. `metric` times a vector gives its inner products with others
-    (by default they are Euclidean), and `product(v, metric(v))` is A v.
+    (Euclidean by default), and `product(v, metric(v))` is A v.
     """
     x = np.zeros_like(b)
     r = b.copy()
@@ -308,11 +308,11 @@ def conjugate_gradients(product, b, fraction, enough, at_most, metric=None):
 
 
 def line_minimum(slope, curvature, margin, change, C):
-    """The s >= 0 that minimises slope s + curvature s^2 / 2 + C sum max(0, margin_i - s change_i)^2, exactly.
+    """Return the s >= 0 that minimises slope s + curvature s^2 / 2 + C sum max(0, margin_i - s change_i)^2, exactly.
 
-    The derivative is increasing and piecewise linear, with a kink where a margin changes sign: its pieces are
-    summed in the order of the kinks and its root is found in one of them. Sums are over the last axis of `margin`
-    and `change`; `slope`, `curvature` and the answer have their other axes.
+    The derivative increases and is piecewise linear, with a kink where a margin changes sign. Its pieces are summed
+    in the order of the kinks; one of them holds the root. Sums are over the last axis of `margin` and `change`;
+    `slope`, `curvature` and the answer have their other axes.
     """
     violated = (margin > 0) | ((margin == 0) & (change < 0))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -340,12 +340,12 @@ def line_minimum(slope, curvature, margin, change, C):
 
 
 def threads_for(size):
-    """Context with one BLAS thread for small systems: several would mostly wait for each other."""
+    """Return a context with one BLAS thread for small systems: several would mostly wait for each other."""
     return blas_on_one_thread() if size <= LARGE_SYSTEM else nullcontext()
 
 
 def _full_step_will_do(slope, curvature, margin, residual, change, C) -> bool:
-    """Whether s = 1 lowers the objective of `line_minimum` and leaves little of its slope."""
+    """Return whether s = 1 lowers the objective of `line_minimum` and leaves little of its slope."""
     after = np.maximum(margin - change, 0.0)
     left = slope + curvature - 2 * C * (after @ change)
     lowered = slope + curvature / 2 + C * (after @ after - residual @ residual)
@@ -353,16 +353,16 @@ def _full_step_will_do(slope, curvature, margin, residual, change, C) -> bool:
 
 
 def minimise(form, y, C, point):
-    """Newton's method from `point` (Chapelle 2007).
+    """Minimise by Newton's method from `point` (Chapelle 2007).
 
-    The full step is taken where it leaves little of the slope; elsewhere the best step is found exactly (Keerthi and
+    The full step is taken if it leaves little of the slope. Otherwise the best step is computed exactly (Keerthi and
     DeCoste 2005).
     """
     decision, solved_for, settled = form.decision(point), None, 0
     for steps in range(MAX_NEWTON_STEPS):
         margin = 1 - y * decision
         active = margin > 0
-        # A factored step that keeps the active rows ends at the minimum; a second one corrects its rounding.
+        # A factored step that keeps the active rows ends at the minimum. A second one corrects its rounding.
         settled = settled + 1 if solved_for is not None and np.array_equal(active, solved_for) else 0
         if settled == _SETTLED:
             break

@@ -1,6 +1,6 @@
 """Dense products, Gram matrices and factorisations, for the solver of linear SVMs.
 
-All of them use SciPy's BLAS, like the factorisations: NumPy has a BLAS of its own, and idle threads of one compete with
+All of them use SciPy's BLAS, like the factorisations: NumPy has its own BLAS, and idle threads of one compete with
 working threads of the other. Symmetric matrices are in Fortran order, and only their lower triangle is formed and read.
 """
 
@@ -10,13 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-# Above this size one factorisation is worth several threads, and float64 is expensive for float32 features.
+# Above this size a factorisation is worth several threads, and float64 is expensive for float32 features.
 LARGE_SYSTEM = 2048
 _COLUMNS_AT_A_TIME = 1024
 
 
 def gram_matrix(Z, gram=None):
-    """`linear.gram_matrix` of a validated dense or CSR array."""
+    """Compute `linear.gram_matrix` of a validated dense or CSR array."""
     n, F = Z.shape
     if gram is None:
         precise = sp.issparse(Z) or n <= LARGE_SYSTEM
@@ -32,39 +32,39 @@ def gram_matrix(Z, gram=None):
 
 
 def add_products(total, A, sign, transposed=False):
-    """total + sign A A' (A'A if `transposed`) in the lower triangle, in place; both in Fortran order."""
+    """Add sign A A' (A'A if `transposed`) to the lower triangle of `total`, in place; both in Fortran order."""
     syrk = get_blas_funcs("syrk", (total, A))
     return syrk(sign, A, beta=1.0, c=total, trans=int(transposed), lower=1, overwrite_c=1)
 
 
 def matvec(Z, v):
-    """Z v in float64."""
+    """Compute Z v in float64."""
     if sp.issparse(Z):
         return np.asarray(Z @ v, dtype=np.float64)
     return get_blas_funcs("gemv", (Z,))(1.0, Z.T, v.astype(Z.dtype, copy=False), trans=1).astype(np.float64)
 
 
 def rmatvec(Z, v):
-    """Z' v in float64."""
+    """Compute Z' v in float64."""
     if sp.issparse(Z):
         return np.asarray(Z.T @ v, dtype=np.float64)
     return get_blas_funcs("gemv", (Z,))(1.0, Z.T, v.astype(Z.dtype, copy=False)).astype(np.float64)
 
 
 def lower_submatrix(K, rows):
-    """Lower triangle of K on the given rows and columns, which ascend; in Fortran order."""
+    """Return the lower triangle of K on the given ascending rows and columns, in Fortran order."""
     return K.T[np.ix_(rows, rows)].T
 
 
 def symmetric_matvec(K, v):
-    """K v in float64; only the lower triangle of K is read."""
+    """Compute K v in float64 from the lower triangle of K."""
     return get_blas_funcs("symv", (K,))(1.0, K, v.astype(K.dtype, copy=False), lower=1).astype(np.float64)
 
 
 def cholesky_solver(A, shift, dtype=None):
-    """Function of b that solves (A + shift I) x = b, for a positive semidefinite A of which the lower triangle is read.
+    """Return a function of b that solves (A + shift I) x = b. A is positive semidefinite; its lower triangle is read.
 
-    The shift grows if rounding leaves A indefinite; one too large for float32 is computed in float64.
+    The shift grows if rounding leaves A indefinite. A shift too large for float32 is computed in float64.
     """
     dtype = A.dtype if dtype is None else dtype
     potrf, potrs = get_lapack_funcs(("potrf", "potrs"), dtype=dtype)

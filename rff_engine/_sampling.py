@@ -18,14 +18,14 @@ from ._validation import draw_seed
 from ._warning import warn
 from .kernels import SpectralKernel
 
-_BITS = 52  # of a coordinate
-_ROTATED = 16  # coordinates at a time
+_BITS = 52  # bits of a coordinate
+_ROTATED = 16  # coordinates rotated at a time
 # Lengths of Joe and Kuo's table of direction numbers and of Kuo's generating vector.
 _MOST_DIMENSIONS = {"sobol": 21201, "digital_net": 21201, "lattice": 9125}
 
 
 def monte_carlo(kernel, D, d, rng):
-    """Independent draws (Rahimi and Recht 2007)."""
+    """Draw independently (Rahimi and Recht 2007)."""
     return kernel.sample_frequencies(D, d, rng)
 
 
@@ -40,12 +40,12 @@ def _require_rotation_invariance(kernel: SpectralKernel, sampling: str) -> None:
 
 
 def _radii(kernel, D, dimension, rng):
-    """Lengths of D independent frequencies in the given dimension."""
+    """Draw the lengths of D independent frequencies in the given dimension."""
     return np.sqrt(rng.chisquare(dimension, size=D)) * kernel.sample_scales(D, rng)
 
 
 def orthogonal(kernel, D, d, rng):
-    """Blocks of d orthogonal directions, uniform on the sphere, each with a length of its own (Yu et al. 2016)."""
+    """Draw blocks of d orthogonal directions, uniform on the sphere, each with its own length (Yu et al. 2016)."""
     _require_rotation_invariance(kernel, "orthogonal")
     n_blocks, rest = divmod(D, d)
     blocks = [_orthonormal_rows(rng.standard_normal((n_blocks, d, d))).reshape(n_blocks * d, d)] if n_blocks else []
@@ -56,14 +56,14 @@ def orthogonal(kernel, D, d, rng):
 
 def _orthonormal_rows(normal):
     Q, R = np.linalg.qr(normal)
-    # QR leaves the signs to the algorithm; with those of R's diagonal, Q is uniform (Mezzadri 2007).
+    # QR chooses the signs arbitrarily. With the signs of R's diagonal, Q is uniform (Mezzadri 2007).
     return np.swapaxes(Q * np.sign(np.diagonal(R, axis1=-2, axis2=-1))[..., None, :], -1, -2)
 
 
 def structured_orthogonal(kernel, D, d, rng):
-    """Directions that are rows of H D1 H D2 H Q: signs, Hadamard matrices, and rotations of 16 coordinates at a time.
+    """Draw rows of H D1 H D2 H Q as directions: signs, Hadamard matrices, rotations of 16 coordinates at a time.
 
-    Yu et al. (2016, Eq. 6) have signs in place of Q: if x - x' has one or two entries, only few directions then occur.
+    Yu et al. (2016, Eq. 6) have signs in place of Q; then only few directions occur if x - x' has one or two entries.
     """
     _require_rotation_invariance(kernel, "structured_orthogonal")
     padded = _power_of_two(d)
@@ -79,7 +79,7 @@ def structured_orthogonal(kernel, D, d, rng):
 
 
 def fastfood(kernel, D, d, rng):
-    """Rows of S H G P H B: signs, a permutation, Gaussian entries, and lengths drawn for each row (Le et al. 2013)."""
+    """Draw rows of S H G P H B: signs, a permutation, Gaussian entries, and a length for each row (Le et al. 2013)."""
     _require_rotation_invariance(kernel, "fastfood")
     padded = _power_of_two(d)
     rows = _hadamard_rows(D, padded)
@@ -98,18 +98,18 @@ def _power_of_two(d: int) -> int:
 
 
 def _signs(rng, n_blocks, padded):
-    """Random signs of the columns, the same ones within a block of frequencies."""
+    """Draw random signs of the columns, the same within a block of frequencies."""
     return np.where(rng.uniform(size=(n_blocks, 1, padded)) < 0.5, -1.0, 1.0)
 
 
 def _hadamard_rows(D, padded):
-    """The first rows of the Hadamard matrix of +1 and -1 for each block of at least D frequencies in all."""
+    """Return the first rows of the Hadamard matrix of +1 and -1 for each block, in all at least D frequencies."""
     rows = _hadamard_transform(np.eye(min(D, padded), padded))
     return np.broadcast_to(rows, (-(-D // padded), *rows.shape))
 
 
 def _hadamard_transform(rows):
-    """Each row times the (symmetric) Hadamard matrix of +1 and -1, in O(d log d)."""
+    """Multiply each row by the (symmetric) Hadamard matrix of +1 and -1, in O(d log d)."""
     shape, half = rows.shape, 1
     while half < shape[-1]:
         pairs = rows.reshape(-1, 2, half)
@@ -122,7 +122,7 @@ def _hadamard_transform(rows):
 
 
 def _low_discrepancy(sampling, points):
-    """Scheme that maps points(dimension, D, seed), each uniform on the unit cube, to frequencies."""
+    """Return a scheme that maps points(dimension, D, seed), each uniform on the unit cube, to frequencies."""
 
     def scheme(kernel, D, d, rng):
         dimension = kernel.uniforms_per_frequency(d)
@@ -132,7 +132,7 @@ def _low_discrepancy(sampling, points):
                 f"sampling is {sampling!r}, whose points have {most} coordinates at most, not {dimension}."
             )
         uniforms = points(dimension, D, draw_seed(rng))
-        # The quantile of a coordinate of 0 is infinite.
+        # The quantile at a coordinate of 0 is infinite.
         smallest = 2.0**-53
         return kernel.frequencies_at(np.clip(uniforms, smallest, 1 - smallest))
 
@@ -146,17 +146,17 @@ def _sobol(dimension, D, **scrambling):
 
 
 def _halton_points(dimension, D, seed):
-    """Halton's sequence in permuted digits (Owen 2017)."""
+    """Return Halton's sequence in permuted digits (Owen 2017)."""
     return qmc.Halton(dimension, scramble=True, rng=np.random.default_rng(seed)).random(D)
 
 
 def _sobol_points(dimension, D, seed):
-    """Sobol's sequence, its matrices scrambled and its digits shifted (Matousek 1998)."""
+    """Return Sobol's sequence, its matrices scrambled and its digits shifted (Matousek 1998)."""
     return _sobol(dimension, D, scramble=True, rng=np.random.default_rng(seed))
 
 
 def _lattice_points(dimension, D, seed):
-    """The rank-1 lattice of D points with a generating vector of Cools, Kuo and Nuyens (2006), shifted modulo 1.
+    """Return the rank-1 lattice of D points, generating vector by Cools, Kuo and Nuyens (2006), shifted modulo 1.
 
     It has exactly D points: the first D points of a larger lattice are not a lattice.
     """
@@ -170,7 +170,7 @@ def _generating_vector() -> np.ndarray:
 
 
 def _digital_net_points(dimension, D, seed):
-    """The digital net in base 2 with the direction numbers of Joe and Kuo (2008), its digits shifted."""
+    """Return the digital net in base 2 with direction numbers by Joe and Kuo (2008), its digits shifted."""
     digits = (_sobol(dimension, D, scramble=False) * 2.0**_BITS).astype(np.uint64)
     shift = np.random.default_rng(seed).integers(2**_BITS, size=dimension, dtype=np.uint64)
     return (digits ^ shift) / 2.0**_BITS
@@ -180,30 +180,30 @@ def _digital_net_points(dimension, D, seed):
 
 
 def moment_matching(kernel, D, d, rng):
-    """Draws shifted and whitened to mean and covariance of the spectral measure (Shen et al. 2017), then rescaled.
+    """Shift and whiten draws to mean and covariance of the spectral measure (Shen et al. 2017), then rescale.
 
-    The covariance of D draws has rank D - 1 at most. Where that is less than d, it is matched in the span of the draws,
-    and the factor (d / (D - 1))^(1/2) makes the mean square of a frequency right again.
+    The covariance of D draws has rank D - 1 at most. If that is less than d, it is matched in the span of the draws.
+    The factor (d / (D - 1))^(1/2) then corrects the mean square of a frequency.
     """
     return _matched(kernel, D, d, rng, rescaled=True)
 
 
 def moment_matching_unscaled(kernel, D, d, rng):
-    """Draws shifted and multiplied by the inverse root of their covariance, or its pseudo-inverse (Shen et al. 2017).
+    """Shift draws; multiply by the inverse root of their covariance, or its pseudo-inverse (Shen et al. 2017).
 
-    Where the covariance is singular the frequencies are too short, and the approximated kernel too wide.
+    If the covariance is singular, the frequencies are too short and the approximated kernel is too wide.
     """
     return _matched(kernel, D, d, rng, rescaled=False)
 
 
 def covariance_is_matched(D: int, d: int) -> bool:
-    """Whether D draws in d dimensions are enough for moment matching to give them the right covariance."""
+    """Return whether D draws in d dimensions are enough to match the covariance."""
     return d < D
 
 
 def _matched(kernel, D, d, rng, rescaled):
     if kernel.is_rotation_invariant:
-        # The Gaussian factors are matched: a Student t has a covariance only for nu > 1, and is a poor estimate then.
+        # The Gaussian factors are matched. A Student t has a covariance only for nu > 1, and then estimates it poorly.
         standard = rng.standard_normal((D, d))
         scales = kernel.sample_scales(D, rng)[:, None]
     elif np.isfinite(kernel.coordinate_variance).all():
@@ -218,7 +218,7 @@ def _matched(kernel, D, d, rng, rescaled):
 
 
 def _whitened(standard, rescaled):
-    """Centred rows whose covariance is a projection of rank min(D - 1, d): the identity for D > d."""
+    """Return centred rows whose covariance is a projection of rank min(D - 1, d): the identity for D > d."""
     D, d = standard.shape
     # With the singular value decomposition U diag(s) V', whitening by the pseudo-inverse leaves sqrt(D) U V'.
     U, _, Vt = np.linalg.svd(standard - standard.mean(axis=0), full_matrices=False)

@@ -15,14 +15,14 @@ from ._validation import check_nonnegative, shown
 from .features import fourier_features
 from .posteriors import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
 
-#: What a parameter is set to for the minimum of its bound.
+#: The value of a parameter that stands for the minimum of its bound.
 BOUND = "bound"
-#: What a parameter is set to for the least error on held-out rows.
+#: The value of a parameter that stands for the least error on held-out rows.
 VALIDATE = "validate"
-# beta sqrt(n) times the range of the losses, beyond which the posterior is the prior or has one frequency.
+# beta sqrt(n) times the range of the losses; beyond these the posterior is the prior or has one frequency.
 _TEMPERATURES = np.logspace(-2, 4, 49)
 _RADII = np.logspace(-6, 0, 49)  # rho over the largest divergence
-# Effective numbers of candidates to choose among, over the number of frequencies drawn; the prior is one more choice.
+# Effective numbers of candidates to choose among, over the number of frequencies drawn. The prior is one more choice.
 _SPREADS = (50, 15, 5, 2, 1)
 _HELD_OUT = 0.25
 _WRAPS = 16
@@ -33,7 +33,7 @@ _LARGEST_EXPONENT = 600.0
 
 
 def check_strength(value, name: str, rules: tuple[str, ...] = (BOUND, VALIDATE)) -> float | str:
-    """A number of at least 0, or one of the rules by which it is chosen."""
+    """Check a number of at least 0, or one of the rules by which it is chosen."""
     if isinstance(value, str) and value in rules:
         return value
     if isinstance(value, str):
@@ -43,12 +43,12 @@ def check_strength(value, name: str, rules: tuple[str, ...] = (BOUND, VALIDATE))
 
 
 def spreads(n_components: int, N: int) -> list[int]:
-    """Effective numbers of candidates, ``1 / sum_m Q_m^2``, to choose among, the prior's N first."""
+    """Return the effective numbers of candidates to choose among, ``1 / sum_m Q_m^2``, the prior's N first."""
     return [N, *(spread * n_components for spread in _SPREADS if spread * n_components < N)]
 
 
 def beta_of_spread(loss, n: float, spread: float, posterior: Callable) -> float:
-    """The beta at which the pseudo-posterior has an effective number of candidates."""
+    """Return the beta at which the pseudo-posterior has an effective number of candidates."""
     width = float(np.ptp(loss))
     if spread >= len(loss) or width < 1e-12:  # rounding: all frequencies are alike
         return 0.0
@@ -64,19 +64,19 @@ def beta_of_spread(loss, n: float, spread: float, posterior: Callable) -> float:
 
 
 def rho_of_spread(N: int, spread: float, mu: float) -> float:
-    """The rho up to the divergence of the uniform distribution on an effective number of N candidates."""
+    """Return rho: the divergence of the uniform distribution on an effective number of N candidates."""
     return float(np.expm1(min((mu - 1) * np.log(N / spread), _LARGEST_EXPONENT)) / N)
 
 
 def effective_number(Q) -> float:
-    """1 / sum_m Q_m^2: as many candidates of equal weight have the same sum of squares."""
+    """Compute 1 / sum_m Q_m^2: as many candidates of equal weight have the same sum of squares."""
     return float(1 / (Q**2).sum())
 
 
 def held_out_rows(X, weights, direction) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows to hold out, and which of the others to train on: by their values, so that equal rows stay together.
+    """Return the rows to hold out and the rows to train on, by their values, so that equal rows stay together.
 
-    By a projection of the rows, scaled and wrapped to [0, 1): evenly spread, and independent of the rows' order.
+    A projection of the rows, scaled and wrapped to [0, 1), is evenly spread and independent of the rows' order.
     """
     projection = np.where(weights > 0, np.asarray(X @ direction, dtype=np.float64), 0.0)
     projection /= np.abs(projection).max() or 1.0
@@ -87,7 +87,7 @@ def held_out_rows(X, weights, direction) -> tuple[np.ndarray, np.ndarray]:
 
 
 def least_held_out(distributions: list, candidates, train, held, n_components: int, rng) -> int:
-    """The distribution whose frequencies give ridge regression on the classes the least error on held-out rows.
+    """Return which distribution gives ridge regression on the classes the least error on held-out rows.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _inverted(Q, uniform):
 
 
 def _held_out_error(omega, train, held) -> float:
-    """Weighted squared error of ridge regression on the features of `omega`, at the best of `_RIDGES`."""
+    """Return the weighted squared error of ridge regression on the features of `omega`, at the best of `_RIDGES`."""
     X, targets, weights = train
     share = weights / weights.sum()
     features = fourier_features(X, omega, n_jobs=1).astype(np.float64, copy=False)
@@ -133,22 +133,22 @@ def _held_out_error(omega, train, held) -> float:
 
 
 def kernel_bound(loss, Q, n: int, epsilon: float) -> float:
-    """PAC-Bayes-kl bound on the alignment loss of a kernel (docs/theory.md)."""
+    """Compute the PAC-Bayes-kl bound on the alignment loss of a kernel (docs/theory.md)."""
     return float(bounds.second_order_kl_inverse(_mean_loss(loss, Q), kl_divergence(Q), n, epsilon))
 
 
 def landmark_bounds(loss, Q, n: int, epsilon: float) -> np.ndarray:
-    """PAC-Bayes-kl bounds (L,) on the alignment losses of landmarks, which hold for every point as a landmark."""
+    """Compute PAC-Bayes-kl bounds (L,) on alignment losses of landmarks, valid for every point as a landmark."""
     return bounds.landmark_kl_inverse(_mean_loss(loss, Q), kl_divergence(Q), n, epsilon, n_landmarks=n)
 
 
 def optimized_kernel_bound(loss, Q, n: int, epsilon: float) -> float:
-    """Corollary 5 with sub-Gaussian tails, for the alignment loss of a kernel (docs/theory.md)."""
+    """Compute Corollary 5 with sub-Gaussian tails, for the alignment loss of a kernel (docs/theory.md)."""
     return float(bounds.chi_square(_mean_loss(loss, Q), power_divergence(Q, 2.0), n, epsilon, "sub_gaussian"))
 
 
 def least_beta(loss, n: int, epsilon: float, bound: Callable) -> float:
-    """The beta of the pseudo-posterior, one for all rows of `loss`, at which the mean bound is smallest."""
+    """Return the beta, one for all rows of `loss`, at which the mean bound of the pseudo-posterior is smallest."""
     spread = float(np.ptp(loss, axis=-1).max())
     if spread < 1e-12:  # rounding: all frequencies are alike
         return 0.0
@@ -157,7 +157,7 @@ def least_beta(loss, n: int, epsilon: float, bound: Callable) -> float:
 
 
 def least_rho(loss, n: int, epsilon: float, mu: float) -> float:
-    """The rho, a share of the number of frequencies, at which the optimized kernel's bound is smallest."""
+    """Return the rho, a share of the number of frequencies, at which the optimized kernel's bound is smallest."""
 
     def value(rho):
         return optimized_kernel_bound(loss, optimized_kernel_weights(loss, rho, mu), n, epsilon)
@@ -170,7 +170,7 @@ def _mean_loss(loss, Q):
 
 
 def _least(bound: Callable, values: np.ndarray) -> float:
-    """Where a bound is smallest: 0, or near the best of the positive, ascending `values`."""
+    """Return the value of the smallest bound: 0, or near the best of the positive, ascending `values`."""
     bound_values = [bound(value) for value in values]
     best = int(np.argmin(bound_values))
     neighbours = [max(best - 1, 0), min(best + 1, len(values) - 1)]

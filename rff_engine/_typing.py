@@ -1,6 +1,6 @@
 """Types of the arguments of public functions.
 
-They say what is meant; the functions check what is given. To the type checker arrays are open: SciPy, whose sparse
+They say what is meant; the functions check the values. To the type checker arrays are open: SciPy, whose sparse
 matrices count as arrays here, has no types.
 """
 

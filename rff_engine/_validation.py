@@ -21,15 +21,15 @@ LARGEST = 1e100
 ROUNDING = 1e-5
 """How far computed numbers, such as sums in float32, may leave the range that they have in theory."""
 _LARGEST_SCALE = 1e50
-# Floats hold every whole number up to here.
+# Floats hold every whole number up to this one.
 _LARGEST_COUNT = 2**53
-_SMALL_ARRAY = 2**26  # bytes for which nobody asks the system
+_SMALL_ARRAY = 2**26  # bytes; below it nobody asks the system
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 100
 
 
 def shown(value) -> str:
-    """A representation of any value for a message: one line, shortened if it is long."""
+    """Represent any value for a message: one line, shortened if it is long."""
     return " ".join(_REPR.repr(value).split())
 
 
@@ -46,7 +46,7 @@ def check_size(values: np.ndarray, name: str, largest: float = LARGEST) -> None:
 
 
 def check_real(values, name: str) -> None:
-    """Refuse complex numbers, whose imaginary parts NumPy would drop; `values` has a dtype."""
+    """Refuse complex numbers, because NumPy would drop their imaginary parts; `values` has a dtype."""
     if values.dtype.kind == "c":
         entries = values.data if sp.issparse(values) else values.ravel()
         example = f", such as {shown(entries[0].item())}" if entries.size else ""
@@ -54,14 +54,14 @@ def check_real(values, name: str) -> None:
 
 
 def canonical(X, name: str = "X") -> Any:
-    """A sparse matrix as CSR without duplicates or zeros, with sorted indices of 32 bits where they fit; never changed.
+    """Return a sparse matrix as CSR without duplicates or zeros, with sorted indices of 32 bits if they fit.
 
-    Where `X` has this form already, the result shares its arrays. Entries that SciPy adds up are several numbers in
-    `X.data`; k-means takes no indices of 64 bits.
+    `X` never changes. If it has this form already, the result shares its arrays. Entries that SciPy adds up are several
+    numbers in `X.data`. k-means takes no indices of 64 bits.
     """
     if X.ndim != 2:
         raise ValueError(f"{name} has shape {X.shape}; two dimensions, (n, d), are needed.")
-    if X.format in ("csr", "csc", "bsr"):  # SciPy neither checks indices nor looks again at what it once found sorted
+    if X.format in ("csr", "csc", "bsr"):  # SciPy does not check indices, and trusts an old result that they are sorted
         X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
         try:
             X.check_format()
@@ -79,7 +79,7 @@ def canonical(X, name: str = "X") -> Any:
 
 
 def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = False) -> Any:
-    """`X` as an (n, d) array or, unless `dense`, `canonical` CSR matrix of float32 or float64, up to `LARGEST`."""
+    """Return `X` as (n, d) array or, unless `dense`, `canonical` CSR matrix of float32 or float64, up to `LARGEST`."""
     if sp.issparse(X) and not dense:
         X = canonical(X, name)
         check_real(X, name)
@@ -99,7 +99,7 @@ def as_points(X, name: str = "X", n_features: int | None = None, dense: bool = F
 
 
 def as_floats(values, name: str, message: str) -> np.ndarray:
-    """A float32 or float64 array; numbers of any other kind become float64."""
+    """Return a float32 or float64 array; numbers of any other kind become float64."""
     if sp.issparse(values):
         raise ValueError(f"{name} is a sparse matrix; a dense array is needed.")
     refuse_other_library(values, name)
@@ -115,7 +115,7 @@ def as_floats(values, name: str, message: str) -> np.ndarray:
 
 
 def as_array(values, name: str) -> np.ndarray:
-    """`values` as an array of NumPy, unless it is sparse or rows differ in length."""
+    """Return `values` as an array of NumPy, unless it is sparse or rows differ in length."""
     if sp.issparse(values):
         raise ValueError(f"{name} is a sparse matrix; a dense array is needed.")
     refuse_other_library(values, name)
@@ -126,7 +126,7 @@ def as_array(values, name: str) -> np.ndarray:
 
 
 def refuse_other_library(values, name: str) -> None:
-    """Refuse arrays that are not NumPy's: on the way their library, device or precision would be lost."""
+    """Refuse arrays that are not NumPy's: a conversion would lose their library, device or precision."""
     library = type(values).__module__.partition(".")[0]
     if not isinstance(values, np.ndarray | np.generic) and (
         library == "torch" or hasattr(values, "__array_namespace__")
@@ -135,7 +135,7 @@ def refuse_other_library(values, name: str) -> None:
 
 
 def widened_for_squares(X):
-    """`X`, in float64 if its values are too large for sums of their squares in float32."""
+    """Return `X`, in float64 if its values are too large for sums of their squares in float32."""
     values = X.data if sp.issparse(X) else X
     if X.dtype == np.float32 and values.size and max(values.max(), -values.min()) > 1e6:
         return X.astype(np.float64)
@@ -143,7 +143,7 @@ def widened_for_squares(X):
 
 
 def as_coordinates(values, name: str) -> np.ndarray:
-    """`values` as a float64 array of one dimension, not empty."""
+    """Return `values` as a float64 array of one dimension, not empty."""
     values = as_numbers(values, name)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(f"{name} has shape {values.shape}; a list of at least one number is needed.")
@@ -151,7 +151,7 @@ def as_coordinates(values, name: str) -> np.ndarray:
 
 
 def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """The sorted classes of `y` and, for each row, the index of its class."""
+    """Return the sorted classes of `y` and, for each row, the index of its class."""
     check_labels_alike(y, name)
     y = as_array(y, name)
     if y.ndim != 1:
@@ -173,9 +173,9 @@ def as_labels(y, n: int | None = None, name: str = "y", min_classes: int = 2) ->
 
 
 def check_labels_alike(y, name: str = "y") -> None:
-    """Refuse complex labels, and labels of which some are numbers and some are text.
+    """Refuse complex labels, and labels that mix numbers with text.
 
-    NumPy turns a list of both into text, and cannot sort an array of both.
+    NumPy turns a list of both into text and cannot sort an array of both.
     """
     refuse_other_library(y, name)
     labels = y if isinstance(y, list | tuple) else np.asarray(y)
@@ -197,14 +197,14 @@ def check_labels_alike(y, name: str = "y") -> None:
 
 
 def as_numbers(values, name: str, largest: float = LARGEST) -> np.ndarray:
-    """`values` as a float64 array, none above `largest` in size."""
+    """Return `values` as a float64 array, none above `largest` in size."""
     values = as_floats(values, name, f"{name} must be an array of numbers").astype(np.float64, copy=False)
     check_size(values, name, largest)
     return values
 
 
 def as_sample_weight(sample_weight, n: int) -> np.ndarray | None:
-    """Weights of n rows as a float64 array, each at least 0 and not all 0; `None` if none are given."""
+    """Return weights of n rows as float64, each at least 0 and not all 0; `None` if no weights are given."""
     if sample_weight is None:
         return None
     weights = as_numbers(sample_weight, "sample_weight")
@@ -218,7 +218,7 @@ def as_sample_weight(sample_weight, n: int) -> np.ndarray | None:
 
 
 def as_losses(loss, name: str = "loss", largest: float = LARGEST) -> np.ndarray:
-    """`loss` as a float64 array with at least one entry, none above `largest` in size."""
+    """Return `loss` as a float64 array with at least one entry, none above `largest` in size."""
     loss = as_numbers(loss, name, largest)
     if loss.ndim == 0 or loss.size == 0:
         raise ValueError(f"{name} has shape {loss.shape}; at least one value on the last axis is needed.")
@@ -226,7 +226,7 @@ def as_losses(loss, name: str = "loss", largest: float = LARGEST) -> np.ndarray:
 
 
 def as_within(values, name: str, low: Any = 0.0, high: Any = math.inf, fits: str = "") -> Any:
-    """`values` as float64, moved into [low, high] where they are outside by `ROUNDING` at most.
+    """Clip `values` to [low, high] as float64; raise if one is further outside than `ROUNDING`.
 
     The limits may be arrays that follow from other arguments; `fits` names these in the message.
     """
@@ -242,7 +242,7 @@ def as_within(values, name: str, low: Any = 0.0, high: Any = math.inf, fits: str
 
 
 def as_distribution(Q, name: str = "Q") -> np.ndarray:
-    """`Q` as float64 weights, nonnegative and summing to 1 on the last axis."""
+    """Return `Q` as float64 weights, nonnegative and summing to 1 on the last axis."""
     Q = as_losses(Q, name)
     if Q.min() < -ROUNDING:
         raise ValueError(f"{name} has a weight of {Q.min():.3g}; weights must be nonnegative.")
@@ -279,7 +279,7 @@ def check_nonnegative(value, name: str) -> float:
 
 
 def check_interval(value, name: str, low: float, high: float = math.inf) -> float:
-    """A finite number with low < value <= high."""
+    """Check a finite number with low < value <= high."""
     allowed = f"a finite number above {low:g}" + ("" if math.isinf(high) else f" and at most {high:g}")
     number = _number(value, name, allowed)
     if not low < number <= high:
@@ -288,7 +288,7 @@ def check_interval(value, name: str, low: float, high: float = math.inf) -> floa
 
 
 def check_range(value, name: str, low: float, high: float) -> float:
-    """A number with low <= value <= high."""
+    """Check a number with low <= value <= high."""
     allowed = f"a number between {low:g} and {high:g}"
     number = _number(value, name, allowed)
     if not low <= number <= high:
@@ -297,7 +297,7 @@ def check_range(value, name: str, low: float, high: float) -> float:
 
 
 def check_scale(value, name: str) -> float:
-    """A number above 0 such that neither its square nor that of its inverse overflows."""
+    """Check a number above 0 such that neither its square nor the square of its inverse overflows."""
     return check_range(check_positive(value, name), name, 1 / _LARGEST_SCALE, _LARGEST_SCALE)
 
 
@@ -317,9 +317,9 @@ def check_count(value, name: str, low: int = 1, high: float = _LARGEST_COUNT) ->
 
 
 def check_fits(count: int, asked: str) -> None:
-    """Refuse what takes more memory than is free: the system might grant it, and end the process later.
+    """Refuse a size that takes more memory than is free: the system might grant it and end the process later.
 
-    `count` is a number of floats of 8 bytes, and `asked` says what takes them, as "n_components is 1000".
+    `count` is a number of floats of 8 bytes. `asked` says what takes them, such as "n_components is 1000".
     """
     needed = 8 * int(count)
     if needed > _SMALL_ARRAY and needed > (there := free_memory()):
@@ -329,7 +329,7 @@ def check_fits(count: int, asked: str) -> None:
 
 
 def free_memory() -> float:
-    """Bytes that this process may still take, by Linux; elsewhere those of the machine, infinite where not known."""
+    """Return the bytes that this process may still take: by Linux, else of the machine; infinite if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
@@ -346,7 +346,7 @@ def free_memory() -> float:
 
 
 def check_jobs(n_jobs) -> int | None:
-    """`n_jobs` as in scikit-learn: `None`, a number of threads, or counted back from all, -1."""
+    """Check `n_jobs` as in scikit-learn: `None`, a number of threads, or counted back from all, -1."""
     if n_jobs is None or (isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool) and n_jobs != 0):
         return None if n_jobs is None else int(n_jobs)
     raise ValueError(f"n_jobs is {shown(n_jobs)}; None or a whole number other than 0 is needed.")
@@ -359,7 +359,7 @@ def check_choice(value, name: str, allowed) -> str:
 
 
 def as_rng(random_state):
-    """A generator of random numbers, from `None`, a seed, a RandomState or a Generator."""
+    """Return a generator of random numbers, from `None`, a seed, a RandomState or a Generator."""
     if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
         return random_state
     if random_state is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import warnings
 
-# The engine, and libraries that call it for the caller: a Pipeline, a grid search.
+# The engine, and libraries that call it on behalf of the caller: a Pipeline, a grid search.
 _PASSED_THROUGH = {"rff_engine", "sklearn", "joblib"}
 _MOST_LISTED = 5
 
 
 def listed(names: list[str]) -> str:
-    """The first names, and dots if there are more."""
+    """List the first names, and dots if there are more."""
     return ", ".join(names[:_MOST_LISTED]) + ", ..." * (len(names) > _MOST_LISTED)
 
 

@@ -53,14 +53,14 @@ __all__ = [
     "supervise_frequencies",
 ]
 
-_BLOCK_ENTRIES = 2**22  # of a kernel matrix in memory at a time: 32 MiB
+_BLOCK_ENTRIES = 2**22  # entries of a kernel matrix in memory at a time: 32 MiB
 _SERIES_TERMS = 4000
 _LARGEST_RATIO = 1e100  # above it all terms but the first are 0; its square does not overflow
 # k-means is fitted to a sample of this many points at most.
 _CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK = 10_000, 50
 _KMEANS_STEPS = 50
 _DECAYS = (1e-4, 1e-3, 1e-2)
-# Below its inverse, factorisations fail.
+# Below the inverse of this, factorisations fail.
 _LARGEST_DECAY = 1e12
 _LARGEST_AGREEMENT = 1e12
 _LARGEST_FEATURE = 1e6
@@ -113,7 +113,7 @@ def kernel_landmarks(
 
 
 def landmarks_of(X: Any, n_landmarks: int, method: str, rng: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
-    """`kernel_landmarks`, and their row numbers in `X` unless they are centroids."""
+    """Return `kernel_landmarks`, and their row numbers in `X` unless they are centroids."""
     N = X.shape[0]
     if check_count(n_landmarks, "n_landmarks") > N:
         raise ValueError(f"n_landmarks is {n_landmarks}; there are only {N} points to choose from.")
@@ -123,7 +123,7 @@ def landmarks_of(X: Any, n_landmarks: int, method: str, rng: Any) -> tuple[Any, 
     points = widened_for_squares(X)
     enough = max(_CLUSTERED_ROWS, _CLUSTERED_ROWS_A_LANDMARK * n_landmarks)
     with warnings.catch_warnings():
-        # Fewer distinct points than centroids: clusters without points weigh nothing.
+        # Fewer distinct points than centroids: clusters without points have weight 0.
         warnings.simplefilter("ignore", ConvergenceWarning)
         clusters = KMeans(n_landmarks, n_init=1, max_iter=_KMEANS_STEPS, random_state=draw_seed(rng))
         clusters.fit(points if enough >= N else points[rng.permutation(N)[:enough]])
@@ -187,7 +187,7 @@ def feature_weights(
     ridge: float = 0.03,
     signed: bool = False,
 ) -> np.ndarray:
-    """Weights of given frequencies that approximate a kernel best at the landmarks (Li et al. 2019, p-step).
+    """Return weights that make given frequencies approximate a kernel best at landmarks (Li et al. 2019, p-step).
 
     Signed weights are the ridge regression of the kernel on the cosines over all pairs of landmarks (Chang et al.
     2017). They need not give a kernel: the approximated matrix may have negative eigenvalues.
@@ -246,12 +246,12 @@ def adapt_frequencies(
     learning_rate: float | None = None,
     inner_steps: int = 10,
 ) -> AdaptedFrequencies:
-    """Frequencies and weights that approximate a kernel on landmarks (Li et al. 2019, Eq. 5 and Algorithm 1).
+    """Fit frequencies and weights to a kernel on landmarks (Li et al. 2019, Eq. 5 and Algorithm 1).
 
-    Algorithm 1 alternates between weights and frequencies: optimal weights, then `inner_steps` gradient steps of a
-    fixed rate with these weights held. That is the solver "alternating". With "variable_projection" the weights are
-    optimal at every evaluation, so the objective depends on the frequencies alone; its gradient is that of Eq. 6 at
-    these weights, and L-BFGS minimises it. It ends lower, in fewer evaluations.
+    Algorithm 1, the solver "alternating", alternates between weights and frequencies: optimal weights, then
+    `inner_steps` gradient steps of a fixed rate at these weights. With "variable_projection" the weights are optimal at
+    every evaluation, so the objective depends on the frequencies alone. Its gradient is that of Eq. 6 at these weights,
+    and L-BFGS minimises it. This solver ends lower, after fewer evaluations.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def adapt_frequencies(
 
 
 def _check_solver(solver, learning_rate, inner_steps) -> dict | None:
-    """Arguments of `alternate`, or None for variable projection."""
+    """Return arguments of `alternate`, or None for variable projection."""
     check_choice(solver, "solver", SOLVERS)
     inner_steps = check_count(inner_steps, "inner_steps")
     if learning_rate is not None:
@@ -326,7 +326,7 @@ def _check_solver(solver, learning_rate, inner_steps) -> dict | None:
 
 
 def _projected(loss: KernelApproximationLoss):
-    """The objective at the optimal weights, which start from those that were positive last."""
+    """Return the objective at the optimal weights; the search for these starts from the last positive ones."""
     free = None
 
     def objective(V):
@@ -339,9 +339,9 @@ def _projected(loss: KernelApproximationLoss):
 
 
 def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: ArrayLike) -> float:
-    """Relative error of a kernel approximation by features, ||K~ - K||_F / ||K||_F (Li et al. 2019, Experiments).
+    """Compute the relative error of a kernel approximation, ||K~ - K||_F / ||K||_F (Li et al. 2019, Experiments).
 
-    The two matrices are formed block by block, and only their upper triangles.
+    Both matrices are computed block by block, and only their upper triangles.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: Array
     kernel : SpectralKernel
         The kernel that is approximated.
     features : array of shape (N, F)
-        One row for each point, up to 1e6 in size. Products are in its precision, the kernel in that of `X`, and sums in
+        One row for each point, up to 1e6 in size. Products have its precision, the kernel that of `X`, and sums are in
         float64.
 
     Returns
@@ -392,22 +392,21 @@ def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: Array
 
 
 def _sum_of_squares(block) -> float:
-    """Sum of squared entries in float64, a row at a time."""
+    """Sum squared entries in float64, a row at a time."""
     return float(np.einsum("ij,ij->i", block, block).sum(dtype=np.float64))
 
 
 def importance_density(omega: ArrayLike, kernel: SpectralKernel, spread: float) -> np.ndarray:
-    """The density from which frequencies are best drawn if x - x' ~ N(0, spread^2 I) (Li et al. 2019, Claim 1).
+    """Return the best density to draw frequencies from if x - x' ~ N(0, spread^2 I) (Li et al. 2019, Claim 1).
 
-    With weights p/q it makes the mean squared error of the kernel estimate least: by the inequality of Cauchy and
-    Schwarz q is in proportion to p (E cos^2(omega . (x - x')))^(1/2), and the mean is (1 + exp(-2 spread^2
-    ||omega||^2)) / 2. The claim leaves the constant open; here it is the binomial series of the root, whose terms are
-    Gaussian integrals.
+    With weights p/q it minimises the mean squared error of the kernel estimate. By the Cauchy-Schwarz inequality q is
+    in proportion to p (E cos^2(omega . (x - x')))^(1/2), and the mean is (1 + exp(-2 spread^2 ||omega||^2)) / 2. The
+    claim leaves the constant open. Here it is the binomial series of the root, whose terms are Gaussian integrals.
 
     Parameters
     ----------
     omega : array of shape (D, d)
-        Frequencies at which the density is wanted.
+        Frequencies to evaluate the density at.
     kernel : GaussianKernel
         The Gaussian kernel that is approximated.
     spread : float
@@ -441,7 +440,7 @@ def importance_density(omega: ArrayLike, kernel: SpectralKernel, spread: float) 
     density, d = kernel.spectral_density(omega), omega.shape[1]
     k = np.arange(_SERIES_TERMS)
     terms = binom(0.5, k) * (1 + 4 * k * min(spread / float(kernel.sigma), _LARGEST_RATIO) ** 2) ** (-d / 2)
-    # The signs alternate from k = 1 on: half of the last term halves the order of what is left out.
+    # The signs alternate from k = 1 on: half of the last term halves the order of the remainder.
     constant = terms.sum() - terms[-1] / 2
     with np.errstate(over="ignore"):
         shared = np.exp(-2 * ((spread * omega) ** 2).sum(axis=1))
@@ -449,7 +448,7 @@ def importance_density(omega: ArrayLike, kernel: SpectralKernel, spread: float) 
 
 
 class _RowWeights:
-    """Weights of rows, as factors whose mean over the rows at hand is 1."""
+    """Weights of rows, as factors with mean 1 over these rows."""
 
     def __init__(self, sample_weight: ArrayLike | None):
         self.given = sample_weight
@@ -486,7 +485,7 @@ class _Regression:
         return coef, centre - mean @ coef
 
     def losses(self, rows, predictions: ArrayLike):
-        """The mean loss of predictions, and its derivative with respect to each of them."""
+        """Return the mean loss of predictions, and its derivative in each of them."""
         missed = predictions - self.targets[rows]
         weighted = self.weights.times(missed, rows)
         return float((weighted * missed).mean()), 2 * weighted / len(missed)
@@ -581,11 +580,11 @@ def supervise_frequencies(
     inner_steps: int = 10,
     sample_weight: ArrayLike | None = None,
 ) -> AdaptedFrequencies:
-    """Frequencies that fit a linear predictor and still approximate a kernel (Li et al. 2019, Eq. 9 and 10).
+    """Fit frequencies to a linear predictor while they still approximate a kernel (Li et al. 2019, Eq. 9 and 10).
 
     The objective is the predictor's loss plus decay times its squared coefficients, plus `agreement` times the
-    kernel approximation loss on sampled landmarks. With the solver "alternating" predictor, weights and frequencies
-    take turns, as in Algorithm 2. With "variable_projection" predictor and weights are optimal at every evaluation, and
+    kernel approximation loss on sampled landmarks. The solver "alternating" updates predictor, weights and frequencies
+    in turn, as Algorithm 2. With "variable_projection" predictor and weights are optimal at every evaluation, and
     L-BFGS minimises the resulting function of the frequencies. The predictor is linear in the unweighted
     `fourier_features`: the weights belong to the approximation.
 
@@ -709,7 +708,7 @@ class _JointObjective:
         self._predicted: tuple[Any, Any] | None = None
 
     def __call__(self, W):
-        """Value, gradient, and the weights with the predictor."""
+        """Return the value, the gradient, and the weights with the predictor."""
         of_kernel, pull_of_kernel, p = self.approximation.at(self.approximation.inside(W), self._free)
         self._free = p > 0
         features = _features(self.points, W)
@@ -717,7 +716,7 @@ class _JointObjective:
         return value, self._gradient(features, slope, predictor[0], pull_of_kernel), (p, predictor)
 
     def refitted(self, W):
-        """Value, weights with the predictor, and the gradient as a function while they are held."""
+        """Return the value, the weights with the predictor, and the gradient at these as a function."""
         V = self.approximation.inside(W)
         of_kernel, p, pull_of_kernel = self.approximation.refitted(V, self._free)
         self._free = p > 0
@@ -731,7 +730,7 @@ class _JointObjective:
         return value, (p, (coef, intercept)), gradient
 
     def _fit(self, features, of_kernel):
-        """The objective with a newly fitted predictor, the slope of its loss at each prediction, and the predictor."""
+        """Fit a predictor; return the objective, the slope of its loss at each prediction, and the predictor."""
         self._predicted = coef, intercept = self.predictor.fit(self.rows, features, self.decay, self._predicted)
         of_labels, slope = self.predictor.losses(self.rows, features @ coef + intercept)
         value = of_labels + self.decay * self.predictor.penalty(coef, intercept) + self.agreement * of_kernel
@@ -753,7 +752,7 @@ def _minimise(joint: _JointObjective, start, max_steps, tol, keep_path, show, al
 
 
 def _chosen_decay(joint, minimised, rows, steps: int, show) -> tuple[float, int, int]:
-    """Decay and number of steps of the smallest loss on held-out rows, and the steps of the longest descent."""
+    """Return decay and number of steps of the smallest loss on held-out rows, and the steps of the longest descent."""
     if len(rows) < 6:  # too few for held-out rows
         return _DECAYS[1], steps, 0
     held_out, used = np.split(rows, [len(rows) // 3])
@@ -773,6 +772,6 @@ def _chosen_decay(joint, minimised, rows, steps: int, show) -> tuple[float, int,
 
 
 def _features(points, W) -> np.ndarray:
-    """`fourier_features` of the predictor, without validation."""
+    """Compute `fourier_features` of the predictor, without validation."""
     angle = np.asarray(points @ W.T)
     return np.concatenate([np.cos(angle), np.sin(angle)], axis=1) * len(W) ** -0.5

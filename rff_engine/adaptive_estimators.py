@@ -22,7 +22,7 @@ from .kernels import SpectralKernel
 
 __all__ = ["AdaptiveFourierFeatures", "SupervisedFourierFeatures"]
 
-_MOST_CLASSES = 20  # numbers of more values are quantities, not names of classes
+_MOST_CLASSES = 20  # numbers with more values are quantities, not names of classes
 
 
 class BaseDescendedFeatures(BaseFourierFeatures):
@@ -35,7 +35,7 @@ class BaseDescendedFeatures(BaseFourierFeatures):
     n_iter_: int
 
     def _rule(self) -> dict:
-        """Stopping rule and verbosity, as arguments of the functions."""
+        """Return stopping rule and verbosity, as arguments of the functions."""
         return {
             "max_steps": check_count(self.max_iter, "max_iter"),
             "tol": check_nonnegative(self.tol, "tol"),
@@ -302,7 +302,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
 
 
 def _guessed_task(y) -> str:
-    """Classification for labels of classes; regression for fractions, and for numbers of many values."""
+    """Guess classification for labels of classes, regression for fractions and for numbers of many values."""
     with np.errstate(invalid="ignore"), warnings.catch_warnings():  # labels beyond the range of NumPy's integers
         warnings.filterwarnings("ignore", "The number of unique classes")
         kind = type_of_target(y)

@@ -45,9 +45,9 @@ __all__ = [
 
 # Consecutive blocks of rows are joined up to this size.
 _JOINED_BYTES = 2**26
-# Frequencies up to this size stay in memory between two blocks of rows; others are drawn again.
+# Frequencies up to this size stay in memory between two blocks of rows. Larger ones are drawn again.
 _KEPT_BYTES = 2**28
-# Phases in memory at once, of one thread.
+# Phases of one thread in memory at once.
 _VARIANCE_ENTRIES = 2**20
 # Rows up to this size are copied in the order of their classes.
 _SORTED_BYTES = 2**25
@@ -55,7 +55,7 @@ _SORTED_BYTES = 2**25
 
 @dataclass(frozen=True, eq=False)
 class AlignmentSums:
-    """Class-wise sums over some rows, from which the losses of D frequencies follow (Letarte et al. 2019, Prop. 8).
+    """Class-wise sums over some rows, which give the losses of D frequencies (Letarte et al. 2019, Prop. 8).
 
     ``a + b`` holds the sums over the rows of `a` and of `b`, which must be disjoint and have the same frequencies; a
     class may be missing in one of them. ``a - b`` leaves out the rows of `b`, which must be among those of `a`.
@@ -70,7 +70,7 @@ class AlignmentSums:
     cosines, sines : ndarray of shape (K, D), float64
         (Weighted) sums of cos(omega . x) and of sin(omega . x) over each class.
     lengths : ndarray of shape (D,), float64
-        Euclidean norms of the frequencies, by which ``+`` recognises different ones.
+        Euclidean norms of the frequencies: ``+`` compares them to detect different frequencies.
     self_pairs : ndarray of shape (K,), optional
         Sums of w min(w, 1) over each class, the weight of pairs of a row with itself, which the loss leaves out.
         ``None`` stands for `counts`: every row has weight 1.
@@ -144,7 +144,7 @@ def alignment_sums(
     n_jobs: int | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> AlignmentSums:
-    """Class-wise sums of cosines and sines, which make up the alignment losses (Letarte et al. 2019, Prop. 8).
+    """Sum cosines and sines by class: the parts of the alignment losses (Letarte et al. 2019, Prop. 8).
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def alignment_sums(
     omega : array of shape (D, d), or FrequencyBlocks
         Frequencies, one a row.
     classes : array of shape (K,), optional
-        All labels; any other is refused. ``None`` takes those of `y`.
+        All labels; any other is refused. ``None`` takes the labels in `y`.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; the result does not depend on it.
     sample_weight : array of shape (n,), optional
@@ -211,7 +211,7 @@ def alignment_loss(
     n_jobs: int | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> np.ndarray:
-    """Empirical alignment loss of every frequency over all pairs of points (Letarte et al. 2019, Eq. 9, Prop. 8).
+    """Compute each frequency's empirical alignment loss over pairs of points (Letarte et al. 2019, Eq. 9, Prop. 8).
 
     With weights w_i the loss is a weighted mean over pairs,
     ``sum_ij w_i w_j l_ij / sum_i w_i (W - min(w_i, 1))``, where W is the sum of the weights, l_ij the loss of a pair
@@ -273,7 +273,7 @@ def alignment_loss_batched(
     classes: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
-    """Empirical alignment loss over all pairs of points that come in blocks of rows (Letarte et al. 2019, Prop. 8).
+    """Compute the empirical alignment loss over all pairs of points in blocks (Letarte et al. 2019, Prop. 8).
 
     The points need not fit in memory: a block is released before the next is read. Blocks of less than 64 MiB are
     joined up to that size, so their sizes matter little. `rff_engine.studies.running.row_blocks` reads blocks from
@@ -321,7 +321,7 @@ def alignment_loss_batched(
     for block in _join(blocks, omega.shape[1]):
         X, y, weights = block
         part = alignment_sums(X, y, omega, classes, n_jobs, weights)
-        del block, X, y  # before the next is read
+        del block, X, y  # free the block before the next is read
         sums = part if sums is None else sums + part
     if sums is None:
         raise ValueError("blocks holds no block of rows; at least one is needed.")
@@ -338,10 +338,10 @@ def landmark_alignment_loss(
     n_jobs: int | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> np.ndarray:
-    """Empirical alignment loss of every frequency over the pairs of each landmark (Letarte et al. 2019, Eq. 10).
+    """Compute each frequency's empirical alignment loss over pairs of each landmark (Letarte et al. 2019, Eq. 10).
 
-    With weights w_j the loss of landmark l is ``sum_j w_j l_lj / (W - min(w_l, 1))``, where W is the sum of the weights
-    and w_l is that of the landmark's own row, 0 without `landmark_indices`. A row of a whole weight w counts as w equal
+    With weights w_j the loss of landmark l is ``sum_j w_j l_lj / (W - min(w_l, 1))``. W is the sum of the weights. w_l
+    is the weight of the landmark's own row, 0 without `landmark_indices`. A row of a whole weight w counts as w equal
     rows.
 
     Parameters
@@ -401,9 +401,9 @@ def landmark_alignment_loss(
     codes, landmark_codes = codes[:n], codes[n:]
 
     def loss_of(aligned, itself):
-        """Loss from sum_j lambda_lj cos(omega . (x_l - x_j)), which includes the landmark's pair with itself.
+        """Compute the loss from sum_j lambda_lj cos(omega . (x_l - x_j)), with the landmark's pair with itself.
 
-        That pair's cosine is 1, unless phases are so large that rounding changes it: then the mean may leave [0, 1].
+        That pair's cosine is 1, but rounding changes it at large phases. Then the mean may leave [0, 1].
         """
         return np.clip(mean_loss(aligned - itself, total - itself), 0.0, 1.0)
 
@@ -450,11 +450,11 @@ def landmark_alignment_loss(
 
 
 def alignment_loss_variance(X: MatrixLike, y: ArrayLike, omega: ArrayLike | FrequencyBlocks) -> np.ndarray:
-    """Unbiased estimate of the variance of the loss of a pair of points, for every frequency (Hoeffding 1948).
+    """Estimate without bias the variance of a pair's loss, for every frequency (Hoeffding 1948).
 
-    Half the mean of ``(loss of the pair (i, j) - loss of (k, l))^2`` over all four different points i, j, k, l: the
-    `variance` of `bounds.empirical_bernstein`. It takes O(n D) by the sums of `alignment_loss` and, of points alone,
-    those at twice the frequency.
+    It is half the mean of ``(loss of the pair (i, j) - loss of (k, l))^2`` over all four different points i, j, k, l:
+    the `variance` of `bounds.empirical_bernstein`. It takes O(n D) from the sums of `alignment_loss` and, of points
+    alone, the sums at twice the frequency.
 
     Parameters
     ----------
@@ -528,7 +528,7 @@ def mean_loss(aligned: np.ndarray, pairs: Any) -> np.ndarray:
 
 
 def alignment_loss_plane(X: ArrayLike, y: ArrayLike, u: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """Alignment loss of every frequency on a product grid of the plane (Letarte et al. 2019, Prop. 8).
+    """Compute the alignment loss of every frequency on a product grid of the plane (Letarte et al. 2019, Prop. 8).
 
     On a grid the class-wise sums are products of small matrices: O(n (U + V)) sines serve U x V frequencies.
 
@@ -591,7 +591,7 @@ def _check_indices(X, y, landmarks, labels, indices) -> None:
 
 
 def _loss(n: float, cosines, sines, self_pairs=None) -> np.ndarray:
-    """Loss from the class-wise sums over rows of total weight n (Letarte et al. 2019, Prop. 8); classes first.
+    """Compute the loss from class-wise sums over rows of total weight n (Letarte et al. 2019, Prop. 8); classes first.
 
     `self_pairs` is the weight of all pairs of a row with itself; ``None`` stands for n.
     """
@@ -602,12 +602,12 @@ def _loss(n: float, cosines, sines, self_pairs=None) -> np.ndarray:
 
 
 def _with_itself(weights):
-    """Weight of the pair of each row with itself: a row of weight 3 stands for 3 rows, which make 6 pairs, not 9."""
+    """Return the weight of each row's pair with itself: a row of weight 3 stands for 3 rows with 6 pairs, not 9."""
     return weights * np.minimum(weights, 1)
 
 
 def _weight_of_pairs(weights, classes, codes) -> tuple[float, float | None]:
-    """Total weight of the rows, and the weight of their pairs with themselves, ``None`` for rows of weight 1."""
+    """Return total weight of the rows, and of their pairs with themselves, ``None`` for rows of weight 1."""
     if weights is None:
         return len(codes), None
     own = float(_with_itself(weights).sum())
@@ -643,7 +643,7 @@ def _join_labels(parts: Iterable, name: str = "y") -> np.ndarray:
 
 
 def _join(blocks: Iterable, d: int) -> Iterator[tuple[Any, Any, Any]]:
-    """Join small blocks of rows. No block is held here while the next is read."""
+    """Join small blocks of rows. No block stays in memory here while the next is read."""
     waiting, size, large = [], 0, []
     for block in map(as_block, blocks):
         X = as_points(block[0])
@@ -664,7 +664,7 @@ def _join(blocks: Iterable, d: int) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def _stored(omega: FrequencyBlocks, n_jobs: int | None) -> np.ndarray:
-    """All frequencies of `omega` as an array, drawn on threads."""
+    """Draw all frequencies of `omega` on threads, as an array."""
     stored = np.empty(omega.shape)
     size = omega.block_size
 
@@ -677,7 +677,7 @@ def _stored(omega: FrequencyBlocks, n_jobs: int | None) -> np.ndarray:
 
 
 def as_block(block: Any) -> tuple[Any, Any, Any]:
-    """X, y and the weights, or `None`, of a block of rows, which must be a tuple or list of two or three."""
+    """Return X, y and the weights, or `None`, of a block of rows: a tuple or list of two or three."""
     if not isinstance(block, tuple | list) or len(block) not in (2, 3):
         raise ValueError(
             f"blocks gave a {type(block).__name__}; each block must be a pair (X, y) or a triple (X, y, sample_weight)."
@@ -725,7 +725,7 @@ def _for_frequency_blocks(
     bound = PhaseBound(X)
     own = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
     columns = slice(None)
-    if own <= _SORTED_BYTES and omega.shape[0] > _blocks.FREQUENCIES:  # others are gathered again for each block
+    if own <= _SORTED_BYTES and omega.shape[0] > _blocks.FREQUENCIES:  # others are gathered for each block
         X, columns = without_zero_columns(X)
         X, order = X[order], None
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // max(X.shape[1], n_classes)))
@@ -746,10 +746,10 @@ def _for_frequency_blocks(
 
 
 def _class_sums(X, order, codes, n_classes: int, omega, offset=None, weights=None) -> np.ndarray:
-    """Sums of cos(omega . x) and of sin(omega . x) over each class, for rows in `order` (``None``: as given).
+    """Sum cos(omega . x) and sin(omega . x) over each class, for rows in `order` (``None``: as given).
 
-    The (2, n_classes, F) sums, or with an `offset` those of cos(omega . x - offset), (1, n_classes, F). `codes` and
-    `weights` are in `order`.
+    Returns the (2, n_classes, F) sums, or with an `offset` the sums of cos(omega . x - offset), (1, n_classes, F).
+    `codes` and `weights` are in `order`.
     """
     functions = (np.cos, np.sin) if offset is None else (np.cos,)
     sums = np.zeros((len(functions), n_classes, omega.shape[0]))

@@ -26,16 +26,16 @@ from .kernels import SpectralKernel, check_kernel
 
 __all__ = ["cluster_loss_bound", "kernel_approximation_loss", "sample_loss_bound"]
 
-_BLOCK_ENTRIES = 2**22  # of a kernel matrix in memory at a time: 32 MiB
+_BLOCK_ENTRIES = 2**22  # entries of a kernel matrix in memory at a time: 32 MiB
 
 
 def kernel_approximation_loss(
     X: MatrixLike, kernel: SpectralKernel, omega: ArrayLike, weights: ArrayLike | None = None, distinct: bool = False
 ) -> float:
-    """Mean squared error of a kernel approximation over pairs of points (Li et al. 2019, L and L_n).
+    """Compute the mean squared error of a kernel approximation over pairs of points (Li et al. 2019, L and L_n).
 
-    The approximation is f(x - x') = sum_j p_j cos(omega_j . (x - x')). Over all pairs of a data set this is L(f), over
-    the pairs of different landmarks it is L_n(f), whose expectation is L(f) for landmarks drawn with replacement.
+    The approximation is f(x - x') = sum_j p_j cos(omega_j . (x - x')). Over all pairs of a data set this is L(f). Over
+    the pairs of different landmarks it is L_n(f). L(f) is its expectation for landmarks drawn with replacement.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def kernel_approximation_loss(
 
 
 def sample_loss_bound(n: int, r: int, d: int, radius: float, diameter: float, delta: float) -> float:
-    """Largest difference of L_n and L for landmarks drawn with replacement (Li et al. 2019, Proposition 1).
+    """Bound the difference of L_n and L for landmarks drawn with replacement (Li et al. 2019, Proposition 1).
 
     It holds with probability 1 - delta, for all weights on the simplex and frequencies in a ball at once, for a kernel
     with values from -1 to 1. The loss is at most 4, so the bound says something only for n far above d r.
@@ -136,7 +136,7 @@ def sample_loss_bound(n: int, r: int, d: int, radius: float, diameter: float, de
 
 
 def cluster_loss_bound(distances: ArrayLike, radius: float, lipschitz: float) -> float:
-    """Largest difference of L^c, the loss on weighted centroids, and L (Li et al. 2019, Proposition 2).
+    """Bound the difference of L^c, the loss on weighted centroids, and L (Li et al. 2019, Proposition 2).
 
     Parameters
     ----------

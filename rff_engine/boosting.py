@@ -31,12 +31,12 @@ __all__ = [
     "step_size",
 ]
 
-# Larger residuals count as this much: their exponentials stay below 1e87, and such a row rules its loss in any case.
+# Larger residuals count as this much: their exponentials stay below 1e87, and such a row dominates its loss anyway.
 _LARGEST_RESIDUAL = 200.0
 # Below this exponential loss no weight is left to fit.
 _FITTED = 1e-100
 _LARGEST_EDGE = 1 - 1e-12
-_OFFSETS = 32  # where the search for an offset starts
+_OFFSETS = 32  # starts of the search for an offset
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,17 @@ class Ensemble:
 
 
 def _mean(values, sample_weight=None):
-    """The mean over rows, of the given weights."""
+    """Compute the mean over rows, of the given weights."""
     return np.average(values, axis=0, weights=sample_weight)
 
 
 def first_vote(signs: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The constant with the least exponential loss, (1/2) ln((1 + mean y) / (1 - mean y))."""
+    """Return the constant with the least exponential loss, (1/2) ln((1 + mean y) / (1 - mean y))."""
     return float(np.arctanh(_mean(signs, sample_weight)))
 
 
 def step_size(weights: ArrayLike, agreement: ArrayLike) -> float:
-    """The alpha_t that minimises a bound on the exponential loss of H + alpha h; `agreement` is y h.
+    """Return the alpha_t that minimises a bound on the exponential loss of H + alpha h; `agreement` is y h.
 
     For u in [-1, 1] convexity gives ``exp(-alpha u) <= ((1 + u) exp(-alpha) + (1 - u) exp(alpha)) / 2``. The weighted
     mean of the right side is least at ``(1/2) ln((1 + e) / (1 - e))``, e the weighted mean of u; there the bound is
@@ -90,7 +90,7 @@ def step_size(weights: ArrayLike, agreement: ArrayLike) -> float:
 
 
 def residual_losses(residuals: ArrayLike, predictions: ArrayLike, sample_weight: ArrayLike | None = None) -> np.ndarray:
-    """``mean_i exp(-r_i h(x_i))`` for each column of the predictions (n, K)."""
+    """Compute ``mean_i exp(-r_i h(x_i))`` for each column of the predictions (n, K)."""
     return _mean(np.exp(-residuals[:, None] * predictions), sample_weight)
 
 
@@ -103,9 +103,9 @@ def boost_landmarks(
     rng: np.random.Generator | np.random.RandomState,
     sample_weight: ArrayLike | None = None,
 ) -> Ensemble:
-    """One landmark a round, with a pseudo-posterior on the round's K frequencies (Gautheron et al. 2020).
+    """Learn a landmark a round, with a pseudo-posterior on the round's K frequencies (Gautheron et al. 2020).
 
-    The landmark minimises the loss at equal weights; it starts at a row drawn by the weights of boosting. The
+    The landmark minimises the loss at equal weights. It starts at a row drawn by the weights of boosting. The
     pseudo-posterior then weighs the frequencies by their losses at this landmark.
 
     Parameters
@@ -148,10 +148,10 @@ def boost_cosines(
     max_steps: int,
     sample_weight: ArrayLike | None = None,
 ) -> Ensemble:
-    """One cosine a round, cos(omega . x - b) (Gautheron et al. 2020).
+    """Learn one cosine a round, cos(omega . x - b) (Gautheron et al. 2020).
 
-    With one frequency the landmark enters through b = omega . x_t alone: b is found by a search on [-pi, pi], then
-    omega by a descent from its draw.
+    With one frequency the landmark enters through b = omega . x_t alone. A search on [-pi, pi] gives b, then a
+    descent from the drawn omega gives omega.
 
     Parameters
     ----------
@@ -179,14 +179,14 @@ def boost_cosines(
 
 
 def _boost(signs, n_rounds: int, fit, sample_weight) -> tuple[float, np.ndarray, np.ndarray]:
-    """H_0, the steps, and the exponential losses; `fit(t, weights, residuals)` returns h on all rows.
+    """Return H_0, the steps, and the exponential losses; `fit(t, weights, residuals)` returns h on all rows.
 
-    It ends early where the loss leaves no weight to fit.
+    It ends early if the loss leaves no weight to fit.
     """
     intercept = first_vote(signs, sample_weight)
     margins = signs * intercept
     steps, losses = [], [float(_mean(np.exp(-margins), sample_weight))]
-    with blas_on_one_thread():  # the products of a descent are too small for more
+    with blas_on_one_thread():  # the products of a descent are too small for more threads
         while len(steps) < n_rounds and losses[-1] > _FITTED:
             weights = np.exp(-margins)  # at most n, since their mean never rises above 1
             residuals = signs * np.minimum(weights, _LARGEST_RESIDUAL)
@@ -206,9 +206,9 @@ def descend_landmark(
     max_steps: int,
     sample_weight: ArrayLike | None = None,
 ) -> np.ndarray:
-    """The landmark at which equal weights have the least loss, by L-BFGS from `start`.
+    """Return the landmark at which equal weights have the least loss, by L-BFGS from `start`.
 
-    With the cosines and sines of the points at hand, a step is two products with n x 2K numbers.
+    With known cosines and sines of the points, a step is two products with n x 2K numbers.
     """
     K = len(omega)
     unit = _inverse(np.sqrt(np.mean(row_norms(omega) ** 2)))  # turns a phase by a radian or so
@@ -226,7 +226,7 @@ def descend_landmark(
 
 
 def best_offset(waves: ArrayLike, residuals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The b in [-pi, pi] at which cos(omega . x - b) has the least loss; `waves` has its cosine and sine, (n, 2)."""
+    """Return the b in [-pi, pi] where cos(omega . x - b) has the least loss; `waves` is its cosine and sine, (n, 2)."""
 
     def objective(b):
         return _log_loss(residuals, waves @ np.array([np.cos(b), np.sin(b)]), sample_weight)[0]
@@ -247,7 +247,7 @@ def descend_frequency(
     max_steps: int,
     sample_weight: ArrayLike | None = None,
 ) -> np.ndarray:
-    """The frequency at which cos(omega . x - offset) has the least loss, by L-BFGS from `omega` in steps of `unit`."""
+    """Return the frequency where cos(omega . x - offset) has the least loss: L-BFGS from `omega`, steps of `unit`."""
 
     def objective(move):
         angle = _product(X, omega + unit * move) - offset
@@ -258,7 +258,7 @@ def descend_frequency(
 
 
 def _log_loss(residuals, predictions, sample_weight=None) -> tuple[float, np.ndarray]:
-    """``ln(mean_i exp(-r_i h_i)) / mean_i |r_i|`` and its slope in h: it has the minima of the loss at any scale."""
+    """Compute ``ln(mean_i exp(-r_i h_i)) / mean_i |r_i|`` and its slope in h: minima as of the loss, at any scale."""
     exponents = -residuals * predictions
     largest = exponents.max()
     scale = _mean(np.abs(residuals), sample_weight)
@@ -275,7 +275,7 @@ def _descended(objective, d: int, max_steps: int) -> np.ndarray:
 
 
 def _waves_of_rounds(X, frequencies) -> Iterator[np.ndarray]:
-    """For each round the cosines, then the sines, of its K frequencies, (n, 2K); the phases of many rounds at once."""
+    """Yield each round's cosines, then sines, of its K frequencies, (n, 2K); many rounds' phases are made at once."""
     (T, K, d), n = frequencies.shape, X.shape[0]
     bound = PhaseBound(X)
     for group in pieces(0, T, max(1, BLOCK_ENTRIES // (2 * n * K))):
@@ -295,7 +295,7 @@ def _waves_of_rounds(X, frequencies) -> Iterator[np.ndarray]:
 
 
 def _turned(waves, angle) -> np.ndarray:
-    """cos(angle_k - omega_k . x_i), (n, K)."""
+    """Compute cos(angle_k - omega_k . x_i), (n, K)."""
     K = len(angle)
     return waves[:, :K] * np.cos(angle) + waves[:, K:] * np.sin(angle)
 
@@ -310,5 +310,5 @@ def _dense_row(X, i: int) -> np.ndarray:
 
 
 def _inverse(length: float) -> float:
-    """1 / length, or 1 for a length of 0."""
+    """Return 1 / length, or 1 for a length of 0."""
     return 1 / length if length > 0 else 1.0

@@ -78,7 +78,7 @@ def kl_terms(
     n_landmarks: int = 1,
     form: str = "corrected",
 ) -> KLTerms:
-    """The terms of a KL bound.
+    """Compute the terms of a KL bound.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def kl_terms(
 def landmark_kl(
     loss: ArrayLike, kl: ArrayLike, n: int, t: ArrayLike, epsilon: float, n_landmarks: int = 1, form: str = "corrected"
 ) -> FloatOrArray:
-    """Bound on a landmark's alignment loss (Letarte et al. 2019, Theorem 1, with the union of Section 4.2).
+    """Bound a landmark's alignment loss (Letarte et al. 2019, Theorem 1, with the union of Section 4.2).
 
     ``loss + (KL + t^2 / (2 (n - 1)) + ln(n_landmarks / epsilon)) / t``; corrected, 8 takes the place of 2, which
     is Hoeffding's lemma for losses in [0, 1].
@@ -165,7 +165,7 @@ def landmark_kl(
 def first_order_kl(
     loss: ArrayLike, kl: ArrayLike, n: int, t: ArrayLike, epsilon: float, form: str = "corrected"
 ) -> FloatOrArray:
-    """Bound on the alignment loss over pairs from n landmark bounds (Letarte et al. 2019, Corollary 2).
+    """Bound the alignment loss over pairs from n landmark bounds (Letarte et al. 2019, Corollary 2).
 
     ``loss + 2 (KL + t^2 / (2 (n - 1)) + ln((n + 1) / epsilon)) / t``; corrected, 8 takes the place of 2 in the
     denominator.
@@ -204,7 +204,7 @@ def first_order_kl(
 def second_order_kl(
     loss: ArrayLike, kl: ArrayLike, n: int, t: ArrayLike, epsilon: float, form: str = "corrected"
 ) -> FloatOrArray:
-    """Bound on the alignment loss over pairs as a U-statistic (Letarte et al. 2019, Theorem 3; Lever et al. 2013).
+    """Bound the alignment loss over pairs as a U-statistic (Letarte et al. 2019, Theorem 3; Lever et al. 2013).
 
     ``loss + (KL + t^2 / (2 n) + ln(1 / epsilon)) / t``; corrected, ``t^2 / (8 floor(n / 2))`` (Hoeffding 1963).
 
@@ -240,9 +240,9 @@ def second_order_kl(
 
 
 def landmark_kl_inverse(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: float, n_landmarks: int = 1) -> FloatOrArray:
-    """PAC-Bayes-kl bound on a landmark's alignment loss, which has no t to choose (Maurer 2004).
+    """Bound a landmark's alignment loss by PAC-Bayes-kl, with no t to choose (Maurer 2004).
 
-    The largest L with ``kl(loss || L) <= (KL + ln(2 sqrt(n - 1) n_landmarks / epsilon)) / (n - 1)``, where
+    It is the largest L with ``kl(loss || L) <= (KL + ln(2 sqrt(n - 1) n_landmarks / epsilon)) / (n - 1)``, where
     kl(p || q) compares two Bernoulli variables.
 
     Parameters
@@ -278,12 +278,12 @@ def landmark_kl_inverse(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: float, 
 
 
 def second_order_kl_inverse(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
-    """PAC-Bayes-kl bound on the alignment loss over pairs, which has no t to choose.
+    """Bound the alignment loss over pairs by PAC-Bayes-kl, with no t to choose.
 
-    The largest L with ``kl(loss || L) <= (KL + ln(2 sqrt(m) / epsilon)) / m``, m = floor(n / 2). The loss over pairs is
-    a mean, over ways to split the sample, of means of m independent pairs (Hoeffding 1963); kl is jointly convex, so
-    the moment that Maurer (2004) bounds for m independent losses bounds that of the whole. docs/theory.md has the
-    proof. It holds for all posteriors at once: beta may be chosen after looking.
+    It is the largest L with ``kl(loss || L) <= (KL + ln(2 sqrt(m) / epsilon)) / m``, m = floor(n / 2). The loss over
+    pairs is a mean, over ways to split the sample, of means of m independent pairs (Hoeffding 1963). kl is jointly
+    convex, so Maurer's (2004) bound on the moment of m independent losses holds for the loss over pairs too.
+    docs/theory.md has the proof. It holds for all posteriors at once: beta may be chosen after looking.
 
     Parameters
     ----------
@@ -315,13 +315,13 @@ def second_order_kl_inverse(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: flo
 
 
 def second_order_two_class(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
-    """Bernstein bound on the alignment loss over pairs for two classes, whose variance is bounded by the loss itself.
+    """Bound the alignment loss over pairs for two classes by Bernstein; the loss itself bounds its variance.
 
-    The least over r of the largest L up to 1/2 with ``r (n - 1) (L - loss) <= KL + ln(K / epsilon) - ln(1 - r) - r L +
-    n r^2 L (1 - 2 L) / (1 - r)``, r among the K numbers 1/2, 1/4, ... down to about 5 / sqrt(n). With two classes the
-    loss is (1 - ||mu||^2) / 2, mu the mean of unit vectors in the plane, so it is at most 1/2, and the variance of its
-    first projection (Hoeffding 1948) is at most L (1 - 2 L) / 2. docs/theory.md has the proof. It holds for all
-    posteriors at once: beta may be chosen after looking.
+    It is the least over r of the largest L <= 1/2 with
+    ``r (n - 1) (L - loss) <= KL + ln(K / epsilon) - ln(1 - r) - r L + n r^2 L (1 - 2 L) / (1 - r)``. Here r is one of
+    the K numbers 1/2, 1/4, ... down to about 5 / sqrt(n). With two classes the loss is (1 - ||mu||^2) / 2, mu the mean
+    of unit vectors in the plane. So it is at most 1/2, and the variance of its first projection (Hoeffding 1948) is at
+    most L (1 - 2 L) / 2 (docs/theory.md). The bound holds for all posteriors at once: choose beta after looking.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ def second_order_two_class(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: floa
     """
     n = check_count(n, "n", low=2)
     epsilon = check_probability(epsilon, "epsilon")
-    # Over all n^2 pairs, those of a row with itself included, the mean is at most 1/2.
+    # Over all n^2 pairs, each row's pair with itself included, the mean is at most 1/2.
     loss = as_within(loss, "loss", 0.0, n / (2 * (n - 1)), "n and two classes")
     kl = as_within(kl, "kl")
     _check_shapes(loss=loss, kl=kl)
@@ -367,14 +367,14 @@ def second_order_two_class(loss: ArrayLike, kl: ArrayLike, n: int, epsilon: floa
 
 
 def empirical_bernstein(loss: ArrayLike, variance: ArrayLike, kl: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
-    """Empirical Bernstein bound on the alignment loss over pairs (Maurer and Pontil 2009; Tolstikhin and Seldin 2013).
+    """Bound the alignment loss over pairs by empirical Bernstein (Maurer and Pontil 2009; Tolstikhin and Seldin 2013).
 
-    With m = floor(n / 2), the least over s of
+    With m = floor(n / 2) it is the least over s of
     ``loss + (KL + ln(2 K / epsilon) + m V (exp(s) - 1 - s)) / (m s)``, s among the K numbers 2, 1, 1/2, ... down to
-    about 5 / sqrt(m). V is an upper bound on the variance of a pair's loss: 2 V is the largest with
-    ``kl(2 variance || 2 V) <= (KL + ln(4 sqrt(k) / epsilon)) / k``, k = floor(n / 4). The deviation is that of m
-    independent pairs; the variance of the first projection, which is smaller, does not enter. docs/theory.md has the
-    proof. It holds for all posteriors at once: beta may be chosen after looking.
+    about 5 / sqrt(m). V is an upper bound on the variance of a pair's loss: 2 V is the largest value with
+    ``kl(2 variance || 2 V) <= (KL + ln(4 sqrt(k) / epsilon)) / k``, k = floor(n / 4). The deviation is as for m
+    independent pairs. The smaller variance of the first projection does not enter. docs/theory.md has the proof. It
+    holds for all posteriors at once: beta may be chosen after looking.
 
     Parameters
     ----------
@@ -426,18 +426,18 @@ def empirical_bernstein(loss: ArrayLike, variance: ArrayLike, kl: ArrayLike, n: 
 
 
 def _rates(smallest_inverse: float) -> np.ndarray:
-    """1, 1/2, 1/4, ... down to the first below 1 / smallest_inverse."""
+    """Return 1, 1/2, 1/4, ... down to the first below 1 / smallest_inverse."""
     return 0.5 ** np.arange(max(1, int(np.ceil(np.log2(max(smallest_inverse, 1.0)))) + 1))
 
 
 def _kl_inverse(loss, kl, n_terms: int, confidence: float):
-    """The largest L with n_terms kl(loss || L) <= KL + ln(2 sqrt(n_terms)) + confidence."""
+    """Return the largest L with n_terms kl(loss || L) <= KL + ln(2 sqrt(n_terms)) + confidence."""
     _check_shapes(loss=loss, kl=kl)
     return largest_mean(_unit(loss), (as_within(kl, "kl") + np.log(2 * np.sqrt(n_terms)) + confidence) / n_terms)
 
 
 def largest_mean(loss: ArrayLike, budget: ArrayLike) -> FloatOrArray:
-    """The largest L with kl(loss || L) <= budget."""
+    """Return the largest L with kl(loss || L) <= budget."""
     loss, budget = np.broadcast_arrays(np.asarray(loss, dtype=float), budget)
     rest = 1 - loss
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -459,13 +459,13 @@ def gibbs_classifier(
     n_choices: int = 1,
     rate: float | None = None,
 ) -> FloatOrArray:
-    """Bound on the risk of a Gibbs classifier whose features were drawn (Maurer 2004; Rivasplata et al. 2020).
+    """Bound the risk of a Gibbs classifier with drawn features (Maurer 2004; Rivasplata et al. 2020).
 
-    The largest R with ``kl(gibbs_error || R) <= (log_ratio + scale^2 / 2 + ln(2 sqrt(n) n_choices / epsilon)) / n``;
-    with a `rate` Catoni's ``(1 - exp(-rate gibbs_error - (log_ratio + scale^2 / 2 + ln(n_choices / epsilon)) / n)) /
-    (1 - exp(-rate))``, at most 1.
-    The classifier is the sign of ``w . z(x)``, with a new w from N(v, I) for each x; the prior on w is N(v0, I). It
-    holds for the features drawn and for all v at once; docs/theory.md has the proof.
+    It is the largest R with
+    ``kl(gibbs_error || R) <= (log_ratio + scale^2 / 2 + ln(2 sqrt(n) n_choices / epsilon)) / n``; with a `rate` it is
+    ``(1 - exp(-rate gibbs_error - (log_ratio + scale^2 / 2 + ln(n_choices / epsilon)) / n)) / (1 - exp(-rate))``, at
+    most 1 (Catoni). The classifier is the sign of ``w . z(x)``, with a new w from N(v, I) for each x; the prior on w is
+    N(v0, I). It holds for the features drawn and for all v at once; docs/theory.md has the proof.
 
     Parameters
     ----------
@@ -477,7 +477,7 @@ def gibbs_classifier(
     scale : float or array
         ``||v - v0||``, at least 0.
     n : int
-        Independent rows, on which neither v0 nor the candidates depend.
+        Independent rows. Neither v0 nor the candidates depend on them.
     epsilon : float
         Probability of failure.
     n_choices : int
@@ -518,7 +518,7 @@ def gibbs_classifier(
 
 
 def catoni_mean(loss: ArrayLike, budget: ArrayLike, rate: float) -> FloatOrArray:
-    """The root L of ``-ln(1 - (1 - exp(-rate)) L) = rate loss + budget``, in [loss, 1]."""
+    """Return the root L of ``-ln(1 - (1 - exp(-rate)) L) = rate loss + budget``, in [loss, 1]."""
     with np.errstate(over="ignore"):
         root = np.expm1(-rate * np.asarray(loss, dtype=float) - budget) / np.expm1(-rate)
     return np.maximum(np.minimum(root, 1.0), loss)[()]
@@ -534,7 +534,7 @@ def majority_vote(
     n_choices: int = 1,
     rate: float | None = None,
 ) -> FloatOrArray:
-    """Bound on the risk of the vote of a Gibbs classifier, sign(v . z(x)) (Langford and Shawe-Taylor 2003).
+    """Bound the risk of the vote of a Gibbs classifier, sign(v . z(x)) (Langford and Shawe-Taylor 2003).
 
     ``gibbs_classifier(margin_error, ...) / Phi(threshold)``, at most 1. An error of the vote is a Gibbs margin error of
     probability at least Phi(threshold): at threshold 0 this is twice the Gibbs risk, and at a large one the factor is
@@ -580,13 +580,13 @@ def tandem(
     epsilon: float,
     n_choices: int = 1,
 ) -> FloatOrArray:
-    """Bound on the risk of the vote by the errors that two voters make together (Masegosa et al. 2020, Theorem 8).
+    """Bound the risk of the vote by the errors that two voters make together (Masegosa et al. 2020, Theorem 8).
 
-    ``T / Phi(threshold)^2``, at most 1, where T is the largest with
-    ``kl(tandem_error || T) <= (log_ratio + scale^2 + ln(2 sqrt(n) n_choices / epsilon)) / n``. Where the vote errs, two
-    independent voters both err by the margin with probability at least Phi(threshold)^2; their divergence from two
-    voters of the prior is twice that of one. At threshold 0 it is four times the tandem loss. docs/theory.md has the
-    proof.
+    It is ``T / Phi(threshold)^2``, at most 1, where T is the largest value with
+    ``kl(tandem_error || T) <= (log_ratio + scale^2 + ln(2 sqrt(n) n_choices / epsilon)) / n``. If the vote errs, two
+    independent voters both err by the margin with probability at least Phi(threshold)^2. The divergence of a pair of
+    voters from a pair of the prior is twice that of one voter. At threshold 0 the bound is four times the tandem loss.
+    docs/theory.md has the proof.
 
     Parameters
     ----------
@@ -627,7 +627,7 @@ def c_bound(
     epsilon: float,
     n_choices: int = 1,
 ) -> FloatOrArray:
-    """Bound on the risk of the vote by the mean and the variance of its margin (Lacasse et al. 2006).
+    """Bound the risk of the vote by the mean and the variance of its margin (Lacasse et al. 2006).
 
     ``1 - (1 - 2 R)^2 / (1 - 2 d)`` for R < 1/2, else 1: R is the upper bound `gibbs_classifier` on the Gibbs risk and d
     a lower bound of the same kind on the probability that two voters disagree, each at epsilon / 2. docs/theory.md
@@ -662,8 +662,8 @@ def c_bound(
     scale = as_within(scale, "scale")
     count = 2 * check_count(n_choices, "n_choices")
     _check_shapes(gibbs_error=gibbs_error, disagreement=disagreement, log_ratio=log_ratio, scale=scale)
-    # For errors a of n rows with mean R, the mean of 2 a (1 - a) is largest if each is R, least if all but one are 0
-    # or 1.
+    # Take errors a of n rows with mean R. The mean of 2 a (1 - a) is largest if each is R, and least if all but one are
+    # 0 or 1.
     rest = check_count(n, "n") * gibbs_error % 1.0
     least_of_all = 2 * rest * (1 - rest) / n
     most_of_all = 2 * gibbs_error * (1 - gibbs_error)
@@ -676,9 +676,9 @@ def c_bound(
 
 
 def test_set(n_errors: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
-    """Bound on the risk of a classifier from its errors on a test set: binomial tail inversion (Langford 2005).
+    """Bound the risk of a classifier by its errors on a test set: binomial tail inversion (Langford 2005).
 
-    The largest R at which at most `n_errors` errors on n rows have a probability of `epsilon`.
+    It is the largest R at which at most `n_errors` errors on n rows have a probability of `epsilon`.
 
     Parameters
     ----------
@@ -717,9 +717,9 @@ def test_set(n_errors: ArrayLike, n: int, epsilon: float) -> FloatOrArray:
 def f_divergence(
     loss: ArrayLike, divergence: ArrayLike, mu: float, n: int, epsilon: float, form: str = "corrected"
 ) -> FloatOrArray:
-    """Bound on the alignment loss over pairs by the divergence D_mu (Letarte et al. 2019, Theorem 4).
+    """Bound the alignment loss over pairs by the divergence D_mu (Letarte et al. 2019, Theorem 4).
 
-    It reads ``loss + c (D_mu + 1)^(1/mu) epsilon^(1/mu - 1)``. By Hölder's inequality c is a bound on the root
+    It reads ``loss + c (D_mu + 1)^(1/mu) epsilon^(1/mu - 1)``. By Hölder's inequality c bounds the root
     ``(E |Delta|^q)^(1/q)`` of the moment conjugate to mu, q = mu / (mu - 1), of the deviation Delta of the empirical
     loss at one frequency. The corrected form takes c = V^(1/2) for mu >= 2, with the variance V = 1/(2n) (Hoeffding
     1948). For mu < 2 it takes the smallest of V^(1/q), since |Delta| <= 1, and bounds from V and a higher moment:
@@ -775,7 +775,7 @@ _MORE_ORDERS = np.array([0.0, 1.0, 2.0, 4.0, 6.0, 8.0, 16.0])
 
 
 def _conjugate_moment(mu: float, n: int) -> float:
-    """Bound on (E |Delta|^q)^(1/q) for q = mu / (mu - 1) > 2, Delta the deviation of a U-statistic of order 2.
+    """Bound (E |Delta|^q)^(1/q) for q = mu / (mu - 1) > 2, Delta the deviation of a U-statistic of order 2.
 
     The logarithm of E |Delta|^r is convex in r (Lyapunov), so moments of orders 2 and r >= q bound that of order q.
     """
@@ -787,13 +787,13 @@ def _conjugate_moment(mu: float, n: int) -> float:
 
 
 def chi_square(loss: ArrayLike, chi2: ArrayLike, n: int, epsilon: float, form: str = "corrected") -> FloatOrArray:
-    """Bound on the alignment loss over pairs by the chi-square divergence (Letarte et al. 2019, Corollary 5).
+    """Bound the alignment loss over pairs by the chi-square divergence (Letarte et al. 2019, Corollary 5).
 
-    Printed ``loss + sqrt((chi2 + 1) / (4 n epsilon))``; corrected, 2 n takes the place of 4 n. The printed form is
-    proved for epsilon <= 0.05 too, except at n = 7, 9 and 11, but not for every epsilon.
+    As printed it is ``loss + sqrt((chi2 + 1) / (4 n epsilon))``; corrected, 2 n takes the place of 4 n. The printed
+    form is proved for epsilon <= 0.05 too, except at n = 7, 9 and 11, but not for every epsilon.
     ``form="sub_gaussian"`` is ``loss + sqrt((chi2 + 1) a / (4 floor(n / 2)))``, where a > 1 solves
-    ``sqrt(a) exp((1 - a) / 2) = epsilon``: deviations of the empirical loss have sub-Gaussian tails (Hoeffding 1963),
-    of which the other forms use the variance alone (docs/theory.md). It grows like the root of ln(1 / epsilon), and is
+    ``sqrt(a) exp((1 - a) / 2) = epsilon``: deviations of the empirical loss have sub-Gaussian tails (Hoeffding 1963).
+    The other forms use only the variance (docs/theory.md). This form grows like the root of ln(1 / epsilon), and is
     below the printed form for epsilon <= 0.05 at every even n.
 
     Parameters
@@ -834,7 +834,7 @@ def chi_square(loss: ArrayLike, chi2: ArrayLike, n: int, epsilon: float, form: s
 
 
 def _tail_root(epsilon: float) -> float:
-    """The root a > 1 of sqrt(a) exp((1 - a) / 2) = epsilon."""
+    """Return the root a > 1 of sqrt(a) exp((1 - a) / 2) = epsilon."""
     below = np.exp(-1 + 2 * np.log(epsilon))
     if below > 1e-300:
         return float(-lambertw(-below, k=-1).real)
@@ -861,7 +861,7 @@ def _above_zero(values, name: str) -> np.ndarray:
 
 
 def _check_shapes(**arguments) -> None:
-    """Refuse arguments whose shapes do not broadcast to one."""
+    """Refuse arguments whose shapes do not broadcast to one shape."""
     shapes = {name: as_numbers(value, name, np.inf).shape for name, value in arguments.items()}
     try:
         np.broadcast_shapes(*shapes.values())
@@ -872,8 +872,8 @@ def _check_shapes(**arguments) -> None:
 
 # --- records ------------------------------------------------------------------------------------------------------
 
-# Constants of the KL bounds: the width, by which t is divided in the deviation term, the factor of all terms but the
-# loss, and the number of events that share epsilon. Corrected: Hoeffding's lemma for losses in [0, 1]; for the
+# Constants of the KL bounds: the width (it divides t in the deviation term), the factor of all terms but the loss,
+# and the number of events that share epsilon. Corrected: Hoeffding's lemma for losses in [0, 1]; for the
 # U-statistic, Hoeffding (1963) averages floor(n / 2) independent pairs.
 
 
@@ -916,11 +916,11 @@ class AlignmentBound:
         return "n_landmarks" in self.arguments
 
     def value(self, **given: Any) -> FloatOrArray:
-        """The bound for those of `given` that are its arguments."""
+        """Compute the bound; of `given` take the values that are its arguments."""
         return self.function(**self._own(given))
 
     def terms(self, **given: Any) -> dict[str, Any]:
-        """What the bound is the sum of: the terms of `KLTerms`, or "loss" and "rest"."""
+        """Return the terms that add up to the bound: `KLTerms`, or "loss" and "rest"."""
         if self.constants:
             return kl_terms(self.name, **self._own(given))._asdict()
         return {"loss": given["loss"], "rest": self.value(**given) - given["loss"]}
@@ -929,7 +929,7 @@ class AlignmentBound:
         return {name: given[name] for name in self.arguments if name in given}
 
 
-#: By name, those of a landmark first, in the order in which figures show them.
+#: By name, landmark bounds first, in the order of the figures.
 ALIGNMENT_BOUNDS = {
     bound.name: bound
     for bound in (
@@ -944,7 +944,7 @@ ALIGNMENT_BOUNDS = {
         AlignmentBound(chi_square, CHI_SQUARE_FORMS),
     )
 }
-#: They hold at a t fixed in advance. The others have no t.
+#: Bounds that hold at a t fixed in advance. The others have no t.
 KL_BOUNDS = tuple(name for name, bound in ALIGNMENT_BOUNDS.items() if bound.constants)
-#: They are about one landmark, or several at once.
+#: Bounds for one landmark, or several at once.
 LANDMARK_BOUNDS = tuple(name for name, bound in ALIGNMENT_BOUNDS.items() if bound.of_landmark)

@@ -1,7 +1,7 @@
 """Posteriors on linear classifiers that minimise a bound on the risk of their vote, and the terms of that bound.
 
-Features are given, as rows of length 1, and so is the price at which they were chosen; `CertifiedClassifier` chooses
-them, and takes the bound of a test set where that is smaller. docs/theory.md has the bounds and their proofs.
+Features are given, as rows of length 1, and so is the price of choosing them. `CertifiedClassifier` chooses them, and
+takes the bound of a test set if that is smaller. docs/theory.md has the bounds and their proofs.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ __all__ = [
     "unit_features",
 ]
 
-#: Of epsilon, the test set's share; the posterior has the rest.
+#: The test set's share of epsilon. The posterior has the rest.
 TEST_SET_SHARE = 0.9
-#: Thresholds of `bounds.majority_vote`, one of which is chosen: on the prior's rows, or for a price on the bound's.
+#: Thresholds of `bounds.majority_vote`. One is chosen: on the prior's rows, or at a price on the bound's rows.
 THRESHOLDS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
-# Paths that need not be paid for: the bound holds for all weights at once.
+# Paths without a price: the bound holds for all weights at once.
 _SURROGATE_COSTS = (0.1, 0.4, 1.6, 6.4, 25.0)
 _STRETCHES = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 3.0])
-#: Of the prior's weights, on rows of their own.
+#: Costs of the prior's weights, which have rows of their own.
 SVM_COSTS = 10.0 ** np.arange(-2, 5)
 _PRIOR_SCALES = 2.0 ** np.arange(17)
 _PEAK = 1 / np.sqrt(2 * np.pi)
@@ -74,7 +74,7 @@ class Margin(NamedTuple):
     rate: float
     """lambda of Catoni (2007)"""
     epsilon: float
-    """Probability with which this bound may fail"""
+    """Probability that this bound fails"""
 
 
 class HeldOutErrors(NamedTuple):
@@ -90,7 +90,7 @@ class HeldOutErrors(NamedTuple):
         return float(bounds.test_set(self.n_errors, self.n, self.share * self.epsilon))
 
     def ledger(self) -> tuple[CertificateTerm, ...]:
-        """The terms of `bound`, in the order in which they are added."""
+        """List the terms of `bound` in the order of their addition."""
         error, alone = self.n_errors / self.n, float(bounds.test_set(self.n_errors, self.n, self.epsilon))
         terms = (
             CertificateTerm("errors on the rows", 0.0, error),
@@ -101,9 +101,9 @@ class HeldOutErrors(NamedTuple):
         return (*terms, CertificateTerm(_arms(self.share), -float(np.log(self.share)), self.bound - alone))
 
     def rows_for(self, bound: float) -> tuple[float, float, float]:
-        """The fewest rows at which as many errors a row give a bound: as seen, and at both ends of a 95 % interval.
+        """Return the fewest rows where as many errors a row give a bound: as seen, and at the ends of a 95 % interval.
 
-        Infinite where that many errors are not below the bound. The interval is that of Clopper and Pearson (1934).
+        It is infinite if that many errors are not below the bound. Clopper and Pearson (1934) give the interval.
         """
         low = 1 - float(bounds.test_set(self.n - self.n_errors, self.n, 0.025))
         high = float(bounds.test_set(self.n_errors, self.n, 0.025))
@@ -114,7 +114,7 @@ class HeldOutErrors(NamedTuple):
 
 
 def _rows_for(risk: float, bound: float, epsilon: float) -> float:
-    """The least n at which ``risk * n`` errors, which need not be a whole number, give a bound."""
+    """Return the least n at which ``risk * n`` errors, which need not be a whole number, give a bound."""
 
     def above(n: float) -> float:
         return float(betaincinv(risk * n + 1, (1 - risk) * n, 1 - epsilon)) - bound
@@ -136,7 +136,7 @@ def _arms(share: float) -> str:
 
 
 def unit_features(features: ArrayLike) -> np.ndarray:
-    """Features (n, F) with a constant 1 appended, each row scaled to length 1: an array (n, F + 1)."""
+    """Append a constant 1 to features (n, F) and scale each row to length 1: an array (n, F + 1)."""
     z = np.column_stack([np.asarray(features, dtype=np.float64), np.ones(len(features))])
     z /= np.abs(z).max(axis=1, keepdims=True)  # lengths would overflow before their squares do
     return z / np.linalg.norm(z, axis=1, keepdims=True)
@@ -169,7 +169,7 @@ class VotePosterior:
 
     @classmethod
     def of_prior(cls, z: ArrayLike, signs: ArrayLike, prior_mean: ArrayLike, epsilon: float, margin: Margin) -> Self:
-        """The prior itself, for features z (n, F) of length 1 that are no function of these rows."""
+        """Certify the prior itself, for features z (n, F) of length 1 that do not depend on these rows."""
         (errors,), (together,) = _margin_errors(z * signs[:, None], prior_mean[None])
         return cls(prior_mean, prior_mean, errors, together, len(z), epsilon, Choice(), margin)
 
@@ -218,7 +218,7 @@ class VotePosterior:
         )
 
     def ledger(self) -> tuple[CertificateTerm, ...]:
-        """The terms of `bound`, in the order in which they are added."""
+        """List the terms of `bound` in the order of their addition."""
         error, margin = float(self.margin_errors[THRESHOLDS.index(self.threshold)]), self.margin
         choice, confidence = self.choice, {CONFIDENCE: -np.log(self.epsilon)}
         chosen = {f"choice of feature map, ln({choice.n_choices})": np.log(choice.n_choices)}
@@ -243,7 +243,7 @@ class VotePosterior:
 
 
 def _vote_bounds(errors, scale, n: int, epsilon: float, choice: Choice, margin: Margin | None) -> np.ndarray:
-    """The bound on the vote for margin errors (.., T) at each of `THRESHOLDS`, infinite where `margin` has another."""
+    """Bound the vote at margin errors (.., T) for each of `THRESHOLDS`; infinite where `margin` has another."""
     if margin is None:
         given = choice.log_ratio, scale, n, epsilon, choice.n_choices * len(THRESHOLDS)
         return bounds.majority_vote(errors, THRESHOLDS, *given)
@@ -259,10 +259,10 @@ def learn_vote(
     choice: Choice,
     margin: Margin | None = None,
 ) -> VotePosterior:
-    """The posterior of least bound on the vote among those tried, for features z (n, F) of length 1, labels -1 and 1.
+    """Return the tried posterior of least bound on the vote, for features z (n, F) of length 1, labels -1 and 1.
 
-    Means are minima of a convex surrogate of the margin error plus the divergence (Germain et al. 2009), over a path of
-    costs and two thresholds, and points on the lines from the prior's mean through them.
+    Means minimise a convex surrogate of the margin error plus the divergence (Germain et al. 2009), over a path of
+    costs and two thresholds. Points on the lines from the prior's mean through them are tried too.
     """
     aligned = z * signs[:, None]
 
@@ -274,7 +274,7 @@ def learn_vote(
         return VotePosterior(means[best], prior_mean, errors[best], together[best], len(z), epsilon, choice, margin)
 
     best = best_of(prior_mean[None])
-    for _ in range(1 if margin else 2):  # the second time at the threshold that is best so far
+    for _ in range(1 if margin else 2):  # the second time at the best threshold so far
         threshold, mean = best.threshold, prior_mean
         for cost in _SURROGATE_COSTS:
             mean = _least_surrogate(aligned, prior_mean, threshold, cost, mean)
@@ -283,7 +283,7 @@ def learn_vote(
 
 
 def _margin_errors(aligned, means) -> tuple[np.ndarray, np.ndarray]:
-    """The means of ``Phi(threshold - aligned . mean)`` and of its square, (M, T) for means (M, F)."""
+    """Return means of ``Phi(threshold - aligned . mean)`` and of its square, (M, T) for means (M, F)."""
     decisions = aligned @ means.T
     wrong = [ndtr(threshold - decisions) for threshold in THRESHOLDS]
     errors, together = (np.mean(part, axis=1).T for part in (wrong, np.square(wrong)))
@@ -291,7 +291,7 @@ def _margin_errors(aligned, means) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _least_surrogate(aligned, prior_mean, threshold: float, cost: float, start) -> np.ndarray:
-    """The minimum of ``cost sum_i psi(u_i) + ||mean - prior_mean||^2 / 2``, u = aligned mean - threshold.
+    """Minimise ``cost sum_i psi(u_i) + ||mean - prior_mean||^2 / 2``, u = aligned mean - threshold.
 
     psi(u) is Phi(-u) for u >= 0 and its tangent at 0 for u < 0, so it is convex and at least Phi(-u).
     """
@@ -317,13 +317,13 @@ class PriorChoice(NamedTuple):
     n_valid: int
 
     def margin(self, n: int, epsilon: float) -> Margin:
-        """For a bound on n rows at a probability epsilon."""
+        """Return the margin for a bound on n rows at a probability epsilon."""
         rate = catoni_rate(self.error * ndtr(self.threshold), self.n_valid, n, epsilon)
         return Margin(self.threshold, rate, epsilon)
 
 
 def catoni_rate(error: float, n_valid: int, n: int, epsilon: float) -> float:
-    """The rate where Catoni's bound on n rows is least if these err as often as `n_valid` others did."""
+    """Return the rate of the least Catoni bound on n rows, if these err as often as `n_valid` others did."""
     q = (n_valid * error + 0.5) / (n_valid + 1)  # no error on few rows is not no error
     p = min(float(bounds.largest_mean(q, -np.log(epsilon) / n)), 1 - 1e-12)
     return float(np.clip(np.log(p / q) + np.log((1 - q) / (1 - p)), *_RATES))
@@ -332,9 +332,9 @@ def catoni_rate(error: float, n_valid: int, n: int, epsilon: float) -> float:
 def learn_prior(
     features: ArrayLike, signs: ArrayLike, valid_features: ArrayLike, valid_signs: ArrayLike
 ) -> PriorChoice:
-    """The C of a linear SVM, and the length and threshold of its weights, at which the vote errs least on new rows.
+    """Choose the C of a linear SVM, and length and threshold of its weights: the vote errs least on new rows.
 
-    Judged by what its bound contains, the margin error over Phi(threshold) on validation rows, at `THRESHOLDS`.
+    The criterion is a part of the bound: margin error over Phi(threshold) on validation rows, at `THRESHOLDS`.
     """
     aligned = unit_features(valid_features) * valid_signs[:, None]
     directions = svm_weights(features, signs > 0, SVM_COSTS)
@@ -348,12 +348,12 @@ def learn_prior(
 
 
 def learn_rest(features: ArrayLike, codes: ArrayLike, n_classes: int, C_values: ArrayLike = SVM_COSTS) -> np.ndarray:
-    """Weights of each class 0, 1, .. against the rest at each C, (n_C, n_classes, F + 1); intercept last."""
+    """Learn weights of each class 0, 1, .. against the rest at each C, (n_C, n_classes, F + 1); intercept last."""
     return np.stack([svm_weights(features, np.equal(codes, k), C_values) for k in range(n_classes)], axis=1)
 
 
 def svm_weights(features: ArrayLike, own: np.ndarray, C_values: ArrayLike) -> np.ndarray:
-    """Weights (n_C, F + 1) that tell own rows from others; if there is one kind only, the constant that says so."""
+    """Learn weights (n_C, F + 1) that tell own rows from others; if there is one kind only, a constant that says so."""
     if own.any() and not own.all():
         return np.column_stack(linear_svm_path(features, np.where(own, 1.0, -1.0), C_values))
     weights = np.zeros((len(C_values), np.shape(features)[1] + 1))

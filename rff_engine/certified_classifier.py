@@ -1,4 +1,4 @@
-"""A classifier that comes with a bound on its own risk, as a scikit-learn estimator."""
+"""A classifier with a bound on its own risk, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ else:
 
 __all__ = ["CertifiedClassifier", "GroupCertificate"]
 
-_VALID_SHARE = 0.2  # of the prior's rows, to choose among feature maps, C and scale
-_N_COMPONENTS = 200  # of the feature maps to choose among by default
-_N_FOLDS = 5  # in which the first rows' errors forecast those of the blocks
+_VALID_SHARE = 0.2  # share of the prior's rows, to choose among feature maps, C and scale
+_N_COMPONENTS = 200  # components of the feature maps to choose among by default
+_N_FOLDS = 5  # folds; the errors of the first rows in them forecast the errors of the blocks
 SCHEMES = ("split", "progressive")
 _ARMS: dict[type, Literal["test set", "posterior", "progressive"]] = {
     HeldOutErrors: "test set",
@@ -85,7 +85,7 @@ class GroupCertificate(NamedTuple):
 
 
 def prior_sizes(n: int, fraction: float) -> tuple[int, int]:
-    """Of n rows those of the prior, and of these the ones on which the feature maps to choose among are fitted."""
+    """Return how many of n rows are the prior's, and on how many of these the maps to choose among are fitted."""
     n_prior = min(round(fraction * n), n - 1)
     return n_prior, n_prior - round(_VALID_SHARE * n_prior)
 
@@ -99,12 +99,12 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     column that tells the classes, and of rows in the order of a column. What is done to columns or labels
     beforehand must not depend on these rows.
 
-    With `prior_fraction` above 0 random rows are set apart: feature maps, the kernel's width, beta, landmarks, C and
-    the form of the bound are chosen on them, at no price, and the weights that they give are the prior's mean. The
-    other rows give two bounds: by the errors of the prior's vote ("test set", at 0.9 epsilon), and on the vote of a
-    posterior that they learn ("posterior", at 0.1 epsilon). Both hold at once; the vote of the smaller one predicts.
-    With 0 all rows serve both purposes: each feature map in `features` is a choice that is paid for, and so are the
-    frequencies that its learned weights draw.
+    With `prior_fraction` above 0 random rows are set apart. They choose, at no price, feature maps, the kernel's width,
+    beta, landmarks, C and the form of the bound, and the weights that they give are the prior's mean. The other rows
+    give two bounds: by the errors of the prior's vote ("test set", at 0.9 epsilon), and on the vote of a posterior that
+    they learn ("posterior", at 0.1 epsilon). Both hold at once; the vote of the smaller one predicts. With 0 all rows
+    serve both purposes: the bound pays for the choice among `features`, and for the frequencies that learned weights
+    draw.
 
     More than two classes, and any `estimator`, have the test set's bound, at the whole of epsilon. The features' own
     vote is then one class against the rest.
@@ -127,9 +127,9 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     prior_fraction : float
         From 0 to 0.9.
     epsilon : float
-        The probability, over rows and draws, with which `risk_bound_` may fail.
+        Probability, over rows and draws, that `risk_bound_` fails.
     random_state : int, RandomState, Generator or None
-        Of the rows set apart, and of feature maps whose own is ``None``. Fits at several seeds, of which the best is
+        Seed of the rows set apart, and of feature maps without their own. Fits at several seeds, of which the best is
         kept, break the bound.
     estimator : classifier, optional
         Any classifier of scikit-learn's kind, or a pipeline that ends with one, in place of `features`. A clone is
@@ -138,7 +138,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         Whether rows of the bound teach, as above; "progressive" needs an `estimator`, and fits it `n_blocks` times,
         and five times on four fifths of the first rows to foresee the number of errors.
     n_blocks : int
-        Of "progressive", at most as many as there are rows.
+        Blocks of the progressive scheme, at most as many as there are rows.
 
     Attributes
     ----------
@@ -158,10 +158,10 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         `coef_` has shape (K, F + 1), and there are no voters: no `prior_coef_`, and none of the next four attributes.
     gibbs_bound_ : float
         On the probability of an error where each point gets one random voter. With `prior_fraction` 0 it holds
-        together with `risk_bound_`, otherwise it has an `epsilon` of its own.
+        together with `risk_bound_`, otherwise at its own `epsilon`.
     tandem_bound_, c_bound_ : float
         Two other bounds on the probability that `predict` errs, by pairs of voters (`bounds.tandem`, `bounds.c_bound`).
-        Each has an `epsilon` of its own: the smallest of the three bounds is paid for with ``epsilon / 3``.
+        Each has its own `epsilon`: the smallest of the three bounds is paid for with ``epsilon / 3``.
     threshold_ : float
         theta: the margin error of the posterior is the mean of ``Phi(theta - y v . z(x))``.
     arm_ : {"test set", "posterior", "progressive"}
@@ -229,7 +229,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         self.n_blocks: int = n_blocks
 
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
-        """Choose features, and weights at which the bound is smallest.
+        """Choose features and the weights of the smallest bound.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return self._held_out(int(wrong.sum()))
 
     def _fit_blocks(self, estimator, X, y, order, rng) -> BlockErrors:
-        """A classifier for each block of rows, until errors reach the highest limit, and the limit of least bound."""
+        """Fit a classifier on each block until errors reach the highest limit; choose the limit of least bound."""
         n = len(self.bound_rows_)
         n_prior = len(order) - n
         limits = error_limits(*self._foreseen(estimator, X, y, order[:n_prior]), n)
@@ -354,7 +354,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
 
     @staticmethod
     def _foreseen(estimator, X, y, rows) -> tuple[int, int]:
-        """Errors of cross-validation on the first rows, and the number of these; both 0 where rows are too few."""
+        """Return cross-validation errors on the first rows, and the number of these; 0, 0 if there are too few."""
         counts = np.unique(y[rows], return_counts=True)[1]
         n_folds = min(_N_FOLDS, int(counts.min()))
         if n_folds < 2 or len(counts) < 2:
@@ -368,7 +368,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return held_out
 
     def _fit_maps(self, maps, X, codes, prior) -> VotePosterior | HeldOutErrors:
-        """Features, and weights on them, of the smaller bound."""
+        """Choose features, and weights on them, of the smaller bound."""
         alone = len(prior) > 0 and len(set(codes[prior])) < 2
         if alone:
             _warn_of_one_class(self.classes_[codes[prior]])
@@ -382,7 +382,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return promise
 
     def _fit_several_classes(self, maps, X, codes, prior) -> HeldOutErrors:
-        """One class against the rest: the map and C that err least on validation rows, fitted on the prior's rows."""
+        """Fit each class against the rest: map and C err least on validation rows; weights fit the prior's rows."""
         valid, train = self._rows_of_prior(codes, prior)
         K, errors = len(self.classes_), []
         for features in maps:
@@ -398,7 +398,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return self._held_out(int((predicted != codes[self.bound_rows_]).sum()))
 
     def _rows_of_prior(self, labels, prior) -> tuple[np.ndarray, np.ndarray]:
-        """Of the prior's rows those that choose among maps, and those that maps are fitted on."""
+        """Return the prior's rows that choose among maps, and the prior's rows that maps are fitted on."""
         _, n_train = prior_sizes(len(labels), self.prior_fraction)
         n_valid = len(prior) - n_train
         valid, train = prior[:n_valid], prior[n_valid:]
@@ -426,7 +426,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return features.set_params(**{name: draw_seed(rng) for name in open_seeds})
 
     def _fit_on_other_rows(self, maps, X, signs, prior) -> tuple[VotePosterior, VotePosterior | HeldOutErrors]:
-        """The vote and what bounds its risk: the prior's by its errors on the other rows, or one learned from these."""
+        """Return the vote and its bound: the prior's vote by errors on the other rows, or one learned from these."""
         valid, train = self._rows_of_prior(signs, prior)
         tried = []
         for features in maps:
@@ -448,7 +448,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return VotePosterior.of_prior(z, kept, mean, self.epsilon, margin), held_out
 
     def _fit_on_the_same_rows(self, maps, X, signs, _) -> tuple[VotePosterior, VotePosterior]:
-        """Every map's posterior on all rows; the best one pays for the choice and for its frequencies or landmarks."""
+        """Learn each map's posterior on all rows. The best pays for the choice and its frequencies or landmarks."""
         votes, kept = [], []
         for features in maps:
             _check_prior_is_fixed(features)
@@ -472,7 +472,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return unit_features(_mapped(self.features_, X))
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """v . z(x), in standard deviations of the voters; positive for the second class. Of K > 2 one for each class.
+        """Return v . z(x), in standard deviations of the voters; positive for the second class. K > 2: one a class.
 
         Parameters
         ----------
@@ -496,7 +496,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return self._unit_features(validated(self, X, reset=False)) @ self.coef_.T
 
     def predict(self, X: MatrixLike) -> np.ndarray:
-        """The class that most voters choose, or what `estimator_` says, or the one of `estimators_` that a point has.
+        """Return the class that most voters choose, or what `estimator_` says, or the best class of `estimators_`.
 
         Parameters
         ----------
@@ -532,16 +532,16 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return predicted
 
     def certify_groups(self, X: MatrixLike, y: ArrayLike, groups: ArrayLike) -> tuple[GroupCertificate, ...]:
-        """Bounds on the risk within each group of rows, which hold all at once with probability ``1 - epsilon``.
+        """Bound the risk within each group of rows, for all groups at once with probability ``1 - epsilon``.
 
-        Each is the test set's bound at epsilon divided by the number of groups. This epsilon is another one than that
-        of `risk_bound_`: both hold at once with probability ``1 - 2 epsilon``.
+        Each bound is the test set's at epsilon divided by the number of groups. This epsilon is not the epsilon of
+        `risk_bound_`: both hold at once with probability ``1 - 2 epsilon``.
 
         Parameters
         ----------
         X, y : array or CSR matrix of shape (n, d), and labels of shape (n,)
             Independent rows from which `predict` did not learn: new ones or, where `arm_` is "test set",
-            those of `bound_rows_`.
+            the `bound_rows_`.
         groups : array of shape (n,)
             Of each row, by a rule that was fixed before these rows were seen: the value of a column, or the class.
             Groups that are learned from the labels or the errors of these rows have no bound.
@@ -569,7 +569,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return tuple(certificates)
 
     def vote_shares(self, X: MatrixLike) -> np.ndarray:
-        """The share of voters for each class; no estimate of its probability given x.
+        """Return the share of voters for each class, which does not estimate its probability given x.
 
         Parameters
         ----------
@@ -602,7 +602,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
 
 
 def _taught(estimator, X, y, rows) -> Any:
-    """A classifier fitted on rows; many refuse those of one class, for which it is one that always says it."""
+    """Fit a classifier on rows. Many refuse rows of one class; then a classifier always returns this class."""
     if len(np.unique(y[rows])) < 2:
         _warn_of_one_class(y[rows])
         estimator = DummyClassifier()
@@ -617,19 +617,19 @@ def _warn_of_one_class(labels) -> None:
 
 
 def _nothing(X) -> np.ndarray:
-    """The only feature of each row where there is nothing to tell: 0."""
+    """Return one feature, 0, for each row: there is nothing to learn from."""
     return np.zeros((X.shape[0], 1))
 
 
 def _with_rows(X):
-    """X, or an array of it, of which rows can be taken."""
+    """Return X, or an array of it if X has no rows to select."""
     if sp.issparse(X):
         return canonical(X)
     return X if hasattr(X, "__getitem__") else np.asarray(X)
 
 
 def _mapped(features, X) -> np.ndarray:
-    """What a transformer makes of points, as a dense array of numbers."""
+    """Return what a transformer makes of points, as a dense array of numbers."""
     name = f"the output of {type(features).__name__}"
     Z = features.transform(X)
     if sp.issparse(Z):
@@ -642,7 +642,7 @@ def _mapped(features, X) -> np.ndarray:
 
 
 def _check_prior_is_fixed(features) -> None:
-    """Refuse feature maps whose prior may depend on the rows of the bound, or is not known."""
+    """Refuse feature maps whose prior may depend on the rows of the bound, or is unknown."""
     if isinstance(features, LandmarkSimilarity):
         if (features.selection, features.similarity) != ("random", "prior"):
             raise ValueError(
@@ -663,7 +663,7 @@ def _check_prior_is_fixed(features) -> None:
 
 
 def _price(features, n: int) -> tuple[float, str]:
-    """Nats of frequencies drawn from learned weights, or of landmarks chosen from n rows, and what they are for."""
+    """Return the nats of frequencies from learned weights, or of landmarks chosen from n rows, and their purpose."""
     if isinstance(features, LandmarkSimilarity):
         L = features.landmarks_.shape[0]
         return float(gammaln(n + 1) - gammaln(L + 1) - gammaln(n - L + 1)), "landmarks chosen"

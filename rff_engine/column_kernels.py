@@ -1,4 +1,4 @@
-"""Kernels that are products over the columns of the points: a length scale of its own for each, or a period.
+"""Kernels that are products over the columns of the points: a length scale for each column, or a period.
 
 Their frequencies have independent coordinates. Kernels made of other kernels are in `composed_kernels`.
 """
@@ -33,7 +33,7 @@ class AnisotropicGaussianKernel(SpectralKernel):
     ----------
     length_scales : array of shape (d,) or "scale"
         In the units of the columns; each above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X_j) / 2)^(1/2) in
-        column j, which is the Gaussian kernel with "scale" on standardized columns.
+        column j: this is the Gaussian kernel with "scale" on standardized columns.
         The variance of a constant column counts as 1 / d.
 
     Raises
@@ -108,7 +108,7 @@ class AnisotropicGaussianKernel(SpectralKernel):
 
 
 def _variances(X, weights=None) -> np.ndarray:
-    """Variance of each column, rows weighted if there are weights."""
+    """Return the variance of each column; weights, if any, weigh the rows."""
     share = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
     mean = share @ X
     if sp.issparse(X):
@@ -159,7 +159,7 @@ class PeriodicKernel(SpectralKernel):
         return self.length_scale**-2
 
     def spectral_mass(self, multiples: ArrayLike) -> np.ndarray:
-        """Probability of each frequency 2 pi m / period.
+        """Compute the probability of each frequency 2 pi m / period.
 
         Parameters
         ----------
@@ -205,14 +205,14 @@ class PeriodicKernel(SpectralKernel):
 
 
 def _skellam(m, z: float) -> np.ndarray:
-    """exp(-z) I_m(z), for m of at least 0."""
-    farthest = 2.0**31  # where every probability is 0; the Bessel function of a larger order is not computed
+    """Compute exp(-z) I_m(z), for m of at least 0."""
+    farthest = 2.0**31  # from here on every probability is 0; the Bessel function of a larger order is not computed
     return np.where(m < farthest, ive(np.minimum(m, farthest), z), 0.0)
 
 
 @lru_cache(maxsize=16)
 def _skellam_distribution(z: float) -> tuple[np.ndarray, np.ndarray]:
-    """The whole numbers of a probability above rounding, and the distribution function at them."""
+    """Return the whole numbers of a probability above rounding, and the distribution function at them."""
     most = int(12 * np.sqrt(z)) + 40
     multiples = np.arange(-most, most + 1)
     return multiples, np.cumsum(_skellam(np.abs(multiples), z))

@@ -32,7 +32,7 @@ class ComposedKernel(SpectralKernel):
     kernels: tuple[SpectralKernel, ...]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Arguments of the constructor by name, and the kernels and their parameters.
+        """Return arguments of the constructor by name, and the kernels and their parameters.
 
         Parameters
         ----------
@@ -49,7 +49,7 @@ class ComposedKernel(SpectralKernel):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters in place, those of the kernels by replacing these; where a value is refused, none changes.
+        """Change parameters in place, and replace changed kernels; if a value is refused, none changes.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class SumKernel(ComposedKernel):
         return omega
 
     def _chosen(self, uniforms) -> list[tuple[SpectralKernel, np.ndarray]]:
-        """Each kernel that a uniform number chooses, with the places of these numbers."""
+        """Return each kernel that a uniform number chooses, with the positions of these numbers."""
         which = np.minimum(np.searchsorted(np.cumsum(self._shares), uniforms, side="right"), len(self.kernels) - 1)
         return [(kernel, rows) for i, kernel in enumerate(self.kernels) if len(rows := np.flatnonzero(which == i))]
 
@@ -200,7 +200,7 @@ class ProductKernel(ComposedKernel):
     """The product of kernels, with sums of independent frequencies, one of each kernel.
 
     Its spectral measure is the convolution of theirs (Rasmussen and Williams 2006, Section 4.2.4). The density is known
-    where all kernels are Gaussian: then the variances of the frequencies add up.
+    if all kernels are Gaussian: then the variances of the frequencies add up.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class ProductKernel(ComposedKernel):
         return reduce(np.add, [kernel._sample(rng, n_frequencies, n_features) for kernel in self.kernels])
 
     def _scales(self, rng, n_frequencies):
-        """A sum of independent N(0, s_i^2 I) is N(0, sum_i s_i^2 I)."""
+        """Draw scales: a sum of independent N(0, s_i^2 I) is N(0, sum_i s_i^2 I)."""
         if not self.is_rotation_invariant:
             return super()._scales(rng, n_frequencies)
         return reduce(np.hypot, [kernel._scales(rng, n_frequencies) for kernel in self.kernels])

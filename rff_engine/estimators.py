@@ -77,13 +77,13 @@ _WIDE = 1e4  # times the median of the columns' variances
 
 
 def _are_zero_or_one(sample_weight) -> bool:
-    """Whether all weights are 0 or 1: a bound for independent rows covers no others."""
+    """Return whether all weights are 0 or 1: a bound for independent rows allows no others."""
     return sample_weight is None or bool(np.isin(sample_weight, (0.0, 1.0)).all())
 
 
 def refuse_complex(values: Any, name: str) -> None:
     """Refuse complex numbers in one sentence; scikit-learn's message quotes all data or does not name the cause."""
-    kind = getattr(getattr(values, "dtype", None), "kind", "O")  # pandas has kinds of its own
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")  # pandas has its own kinds
     try:
         entries = np.asarray(values, dtype=object).ravel() if kind == "O" and not sp.issparse(values) else ()
     except ValueError:  # rows of different lengths
@@ -93,13 +93,13 @@ def refuse_complex(values: Any, name: str) -> None:
 
 
 def check_labels(y: ArrayLike) -> None:
-    """Refuse complex labels and those of different types."""
+    """Refuse complex labels and labels of different types."""
     refuse_complex(y, "y")
     check_labels_alike(y)
 
 
 def validated(estimator: Any, X: Any, y: Any = "no_validation", **others: Any) -> Any:
-    """scikit-learn's validate_data on `canonical` points; no warning where its sum of finite numbers overflows."""
+    """Call scikit-learn's validate_data on `canonical` points. Do not warn if the sum of finite numbers overflows."""
     try:
         X = canonical(X) if sp.issparse(X) else X
         with np.errstate(over="ignore", invalid="ignore"):
@@ -110,7 +110,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **others: Any) -
 
 
 def warn_of_wide_columns(estimator: Any, X: Any) -> None:
-    """Warn of columns that set the width alone, so that the kernel hardly sees the others."""
+    """Warn of columns that alone determine the width: the kernel hardly sees the others."""
     with np.errstate(over="ignore", invalid="ignore"):
         variances = mean_variance_axis(X, axis=0)[1] if sp.issparse(X) else X.var(axis=0, dtype=np.float64)
         varying = np.sort(variances[variances > 0])
@@ -125,12 +125,12 @@ def warn_of_wide_columns(estimator: Any, X: Any) -> None:
 
 
 def _whole(n: float) -> int:
-    """The sample size of a bound, from the sum of the rows' weights."""
+    """Return the sample size of a bound, from the sum of the rows' weights."""
     return n if isinstance(n, int) else max(2, int(n))
 
 
 def _posterior(loss, beta: float, n: float) -> np.ndarray:
-    """`pseudo_posterior` at a sample size that need not be whole: the sum of the rows' weights."""
+    """Return `pseudo_posterior` at the sum of the rows' weights, a sample size that need not be whole."""
     return pseudo_posterior(loss, beta, int(n)) if n == int(n) else pseudo_posterior(loss, beta * n**0.5, 1)
 
 
@@ -143,8 +143,8 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the estimator, and of its kernel as ``kernel__sigma``.
 
-        Where the kernel is ``None`` or a name, its parameters are set on the kernel that it stands for; a given kernel
-        is replaced by a changed copy.
+        If the kernel is ``None`` or a name, its parameters are set on the kernel that it stands for. A given kernel is
+        replaced by a changed copy.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
         return self
 
     def _kernel_with_width(self, X, sample_weight=None) -> SpectralKernel:
-        """Copy of the kernel, its width a number: `set_params` on the given kernel does not change a fitted one."""
+        """Copy the kernel, its width a number: `set_params` on the given kernel does not change a fitted one."""
         kernel = as_kernel(self.kernel)
         if kernel.is_open:
             warn_of_wide_columns(self, X)
@@ -187,7 +187,7 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
         return X, y
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the features: what a feature is, and its number: cos0, sin0, landmark0, cosine0 or nystroem0.
+        """Return names of the features: a kind and a number, as cos0, sin0, landmark0, cosine0 or nystroem0.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class BaseFourierFeatures(BaseTransformer):
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to their cosine and sine features (Letarte et al. 2019, Eq. 5).
 
-        Those of `AdaptiveFourierFeatures` are weighted (Li et al. 2019, Eq. 3).
+        `AdaptiveFourierFeatures` weighs the features (Li et al. 2019, Eq. 3).
 
         Parameters
         ----------
@@ -377,14 +377,13 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         return self._learn(rng)
 
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Add rows to those seen since `fit` or the first call, and learn from all of them.
+        """Add rows to all rows since `fit` or the first call, and learn from all of them.
 
-        The class-wise sums of the candidates add up (`AlignmentSums`), so calls on the blocks of a data set end where
-        `fit` on all its rows does, but for a width "scale", which is that of the first block, and for "validate", which
-        holds out rows of the last block. A block may lack a class; before rows of two classes have come, there is
-        nothing to learn, and `transform` raises NotFittedError.
-        Parameters other than those of the last step (`beta` or `rho` and `mu`, `n_components`, `epsilon`) take effect
-        in `fit` only.
+        The class-wise sums of the candidates add up (`AlignmentSums`), so calls on the blocks of a data set give the
+        result of `fit` on all its rows. There are two exceptions: a width "scale" comes from the first block, and
+        "validate" holds out rows of the last block. A block may lack a class. Before rows of two classes have come,
+        there is nothing to learn, and `transform` raises NotFittedError. Parameters other than those of the last step
+        (`beta` or `rho` and `mu`, `n_components`, `epsilon`) take effect in `fit` only.
 
         Parameters
         ----------
@@ -413,7 +412,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         if first:
             self._start(X, weights)
         self._add(X, y, weights)
-        # The same random numbers at every call, so that frequencies change only as far as the weights do.
+        # Every call uses the same random numbers, so that frequencies change only as far as the weights do.
         return self._learn(deepcopy(self._rng)) if (self.alignment_sums_.counts > 0).sum() > 1 else self
 
     def _start(self, X, weights):
@@ -449,7 +448,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         return alignment_sums(X, y, self._candidates, n_jobs=self.n_jobs, sample_weight=weights)
 
     def _validated_spread(self, X, y, weights) -> int:
-        """The effective number of candidates that suits rows whose sums are left out of the losses."""
+        """Return the effective number of candidates that suits held-out rows; the losses leave these out."""
         choices = spreads(self.n_components, len(self._candidates))
         rng = np.random.default_rng(draw_seed(deepcopy(self._rng)))
         held, train = held_out_rows(X, weights, rng.standard_normal(X.shape[1]))
@@ -466,7 +465,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         return choices[least_held_out(tried, self._candidates, trained, kept, self.n_components, rng)]
 
     def _learn(self, rng):
-        """Weights of the candidates from the sums so far, and frequencies drawn by them."""
+        """Learn weights of the candidates from the sums so far, and draw frequencies by them."""
         self._check_parameters()
         self.alignment_loss_: np.ndarray = self.alignment_sums_.loss()
         n = self.alignment_sums_.counts.sum().item()
@@ -496,14 +495,14 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         check_strength(self._strength, self._strength_name)
 
     def _strength_of(self, spread: int, loss: np.ndarray, n: float) -> float:
-        """The strength that leaves an effective number of candidates."""
+        """Return the strength that leaves an effective number of candidates."""
         raise NotImplementedError
 
     def _weights(self, loss: np.ndarray, strength: float, n: float) -> np.ndarray:
         raise NotImplementedError
 
     def _chosen_strength(self, loss: np.ndarray, n: float, least: Callable[[], float]) -> float:
-        """The strength as a number; `least` is where the bound is smallest."""
+        """Return the strength as a number; `least` computes it where the bound is smallest."""
         if self._strength == VALIDATE:
             return self._strength_of(self._spread, loss, n)
         return least() if self._strength == BOUND else float(self._strength)
@@ -537,7 +536,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
     epsilon : float
-        Probability with which `bound_` may fail.
+        Probability that `bound_` fails.
 
     Attributes
     ----------
@@ -549,10 +548,10 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         PAC-Bayes-kl bound on the expected alignment loss of the learned kernel
         ``sum_m weights_[m] cos(omega_m . delta)`` over the candidates (`bounds.second_order_kl_inverse`). The prior
         is the uniform distribution on the candidates. It holds however beta is chosen, for independent rows, a
-        kernel whose width is a number ("scale" looks at `X`), and columns that are not scaled by these rows. It says
+        kernel with a number as width ("scale" looks at `X`), and columns that are not scaled by these rows. It says
         nothing about the frequencies that are drawn from the weights, nor about a classifier.
     alignment_sums_ : AlignmentSums
-        Class-wise sums of the candidates, to which `partial_fit` adds.
+        Class-wise sums of the candidates; `partial_fit` adds to them.
     alignment_loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
@@ -634,7 +633,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
     epsilon : float
-        Probability with which `bound_` may fail.
+        Probability that `bound_` fails.
 
     Attributes
     ----------
@@ -647,7 +646,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         distribution on the candidates (`bounds.chi_square`, form "sub_gaussian"). It holds however rho and mu are
         chosen, under the conditions of `PseudoPosteriorFeatures`.
     alignment_sums_ : AlignmentSums
-        Class-wise sums of the candidates, to which `partial_fit` adds.
+        Class-wise sums of the candidates; `partial_fit` adds to them.
     alignment_loss_ : ndarray of shape (n_candidates,)
         Alignment losses of the candidates.
     weights_ : ndarray of shape (n_candidates,)
@@ -732,14 +731,14 @@ class LandmarkSimilarity(BaseTransformer):
     n_components : int
         D, the number of frequencies of a landmark.
     beta : float or "bound"
-        Inverse temperature, at least 0. "bound" takes the one, for all landmarks, at which the mean of `bound_` is
-        smallest; it needs the selection "random".
+        Inverse temperature, at least 0. "bound" takes one value for all landmarks: the mean of `bound_` is smallest
+        there. It needs the selection "random".
     random_state : int, RandomState, Generator or None
         Seed or generator of all draws; a whole number gives the same draws again.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; no result depends on it.
     epsilon : float
-        Probability with which any of the bounds in `bound_` may fail.
+        Probability that any of the bounds in `bound_` fails.
 
     Attributes
     ----------

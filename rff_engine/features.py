@@ -19,15 +19,15 @@ from ._validation import as_numbers, as_points, check_fits, check_jobs
 
 __all__ = ["fourier_features", "phases", "random_phase_features"]
 
-# Beyond this many radians a float32 phase is off by more than 2e-4.
+# Beyond so many radians a float32 phase is off by more than 2e-4.
 _LARGEST_FLOAT32_PHASE = 4096.0
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
-_WORTHWHILE = 0.95  # a copy with more of the columns than this saves nothing
+_WORTHWHILE = 0.95  # a copy with more than this share of the columns saves nothing
 _ROWS = 4096
 
 
 def row_norms(points: ArrayLike) -> np.ndarray:
-    """Euclidean norm of each row of a dense or CSR array, in float64."""
+    """Return the Euclidean norm of each row of a dense or CSR array, in float64."""
     if not sp.issparse(points):
         return np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
     squares = np.empty(points.shape[0])
@@ -38,14 +38,14 @@ def row_norms(points: ArrayLike) -> np.ndarray:
 
 
 def largest_norm(points: ArrayLike) -> float:
-    """Largest Euclidean norm among the rows of a dense or CSR array."""
+    """Return the largest Euclidean norm among the rows of a dense or CSR array."""
     return float(row_norms(points).max())
 
 
 def without_zero_columns(X: MatrixLike) -> tuple[Any, Any]:
-    """`X` without the columns that are zero in every row, if that saves work, and an index of the columns left.
+    """Return `X` without its all-zero columns, if that saves work, and an index of the columns left.
 
-    A column of zeros adds nothing to any phase; in pictures of digits many pixels are black throughout.
+    A column of zeros adds nothing to any phase. In pictures of digits many pixels are black everywhere.
     """
     if not sp.issparse(X):
         used = np.flatnonzero(X.any(axis=0))
@@ -57,8 +57,8 @@ def without_zero_columns(X: MatrixLike) -> tuple[Any, Any]:
 class PhaseBound:
     """Bound on the phases of points at given frequencies.
 
-    It is the smaller of two: the product of the norms, and a sum over the largest entries of the columns, which is far
-    smaller where one column dominates.
+    It is the smaller of two: the product of the norms, and a sum over the largest entries of the columns. The sum is
+    far smaller if one column dominates.
     """
 
     def __init__(self, X: MatrixLike):
@@ -73,9 +73,9 @@ class PhaseBound:
         return np.maximum(highest.astype(np.float64), -lowest.astype(np.float64))
 
     def largest_phase(self, omega: ArrayLike) -> float:
-        """Bound on |omega_j . x_i| over all points and the frequencies (D, d), in radians.
+        """Bound |omega_j . x_i| over all points and the frequencies (D, d), in radians.
 
-        Infinite where float32 may not hold the frequencies.
+        The bound is infinite if float32 may not hold the frequencies.
         """
         longest = largest_norm(omega)
         if longest > _LARGEST_FLOAT32:
@@ -87,14 +87,14 @@ class PhaseBound:
 
 
 def phase_dtype(dtype: Any, largest_phase: float) -> np.dtype:
-    """Precision of phases: float32 for float32 points, unless phases may be too large for it."""
+    """Return the precision of phases: float32 for float32 points, unless phases may be too large for it."""
     if dtype == np.float32 and largest_phase <= _LARGEST_FLOAT32_PHASE:
         return np.dtype(np.float32)
     return np.dtype(np.float64)
 
 
 def phases(X: MatrixLike, omega: ArrayLike) -> np.ndarray:
-    """Inner products omega_j . x_i, in radians.
+    """Compute inner products omega_j . x_i, in radians.
 
     Parameters
     ----------
@@ -126,10 +126,10 @@ def phases(X: MatrixLike, omega: ArrayLike) -> np.ndarray:
 
 
 def phases_of_pairs(points: ArrayLike, which: np.ndarray, omega: np.ndarray) -> np.ndarray:
-    """omega_j . x_i for each row of the (F, d) array `omega` and its own point i = which[j]; (F,), float64.
+    """Compute omega_j . x_i for each row of the (F, d) array `omega` and its point i = which[j]; (F,), float64.
 
-    Phases are reduced to [-pi, pi], which float32 holds precisely and whose cosines are fastest. `which` ascends; only
-    the points between its first and last are read.
+    Phases are reduced to [-pi, pi], which float32 holds precisely and whose cosines are fastest. `which` ascends.
+    Only the points between its first and last are read.
     """
     some = points[which[0] : which[-1] + 1]
     some = np.asarray(some.toarray() if sp.issparse(some) else some, dtype=np.float64)
@@ -141,7 +141,7 @@ def phases_of_pairs(points: ArrayLike, which: np.ndarray, omega: np.ndarray) -> 
 def fourier_features(
     X: MatrixLike, omega: ArrayLike, weights: ArrayLike | None = None, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Cosine and sine features (Letarte et al. 2019, Eq. 5).
+    """Compute cosine and sine features (Letarte et al. 2019, Eq. 5).
 
     Parameters
     ----------
@@ -202,17 +202,17 @@ def fourier_features(
 
 
 def _roots(weights, D: int) -> np.ndarray:
-    """Square roots of the weights of D frequencies, 1/D each if none are given."""
+    """Return square roots of the weights of D frequencies; 1/D is the default weight."""
     if weights is None:
         return np.full(D, D**-0.5)
-    weights = as_numbers(weights, "weights", largest=1e70)  # whose root float32 holds
+    weights = as_numbers(weights, "weights", largest=1e70)  # float32 holds the root of this
     if weights.shape != (D,) or (weights < 0).any():
         raise ValueError(f"weights must be {D} numbers of at least 0, one a frequency.")
     return np.sqrt(weights)
 
 
 def random_phase_features(X: MatrixLike, omega: ArrayLike, offsets: ArrayLike) -> np.ndarray:
-    """Cosine features with a random phase, sqrt(2/D) cos(omega . x + b) (Rahimi and Recht 2007).
+    """Compute cosine features with a random phase, sqrt(2/D) cos(omega . x + b) (Rahimi and Recht 2007).
 
     Parameters
     ----------

@@ -34,27 +34,27 @@ def draw_frequencies(
 ) -> np.ndarray:
     """Choose frequencies for a kernel.
 
-    The schemes, D frequencies in d dimensions; the mean of cos(omega . delta) over them estimates k(delta):
+    Schemes for D frequencies in d dimensions; the mean of cos(omega . delta) over them estimates k(delta):
 
     - ``"monte_carlo"``: independent draws (Rahimi and Recht 2007). Unbiased, like all but three of the others.
-    - ``"orthogonal"``: blocks of d orthogonal directions, each with a length of its own (Yu et al. 2016).
+    - ``"orthogonal"``: blocks of d orthogonal directions, each with its own length (Yu et al. 2016).
     - ``"structured_orthogonal"``: the directions are rows of products of Hadamard matrices and random signs, in the
       next power of two of dimensions (Yu et al. 2016). The first signs are replaced by random rotations of 16
-      coordinates at a time: signs alone have a bias of up to 1/2 where x - x' has one or two entries. With rotations
-      there is no bias up to d = 16, and none above 0.01 was found for larger d (tests/engine/test_frequencies.py). A
-      row's length is drawn from the kernel's law; Yu et al. give all rows the same, which is a bias of its own.
+      coordinates at a time: signs alone have a bias of up to 1/2 if x - x' has one or two entries. With rotations
+      there is no bias up to d = 16, and at most 0.01 was seen for larger d (tests/engine/test_frequencies.py). A
+      row's length follows the kernel's law; Yu et al. give all rows the same length, which adds another bias.
     - ``"fastfood"``: Hadamard matrices, a permutation, and Gaussian entries that the rows of a block share (Le et al.
       2013), padded likewise. Every row by itself is a draw from the spectral measure.
     - ``"halton"``, ``"sobol"``, ``"lattice"``, ``"digital_net"``: points that fill the unit cube evenly, mapped by
       the quantiles of the spectral measure (Yang et al. 2014). Halton's sequence in permuted digits (Owen 2017);
       Sobol's, scrambled (Matousek 1998); a rank-1 lattice of D points, shifted modulo 1 (Cools et al. 2006); a digital
       net whose digits are shifted (Joe and Kuo 2008). No points are skipped.
-    - ``"moment_matching"``: draws shifted and whitened so that mean and covariance are those of the spectral measure
-      (Shen et al. 2017); for a Matérn kernel, those of the Gaussian vectors behind the draws. The bias is of order 1/D
-      (d/D for the Cauchy kernel). The covariance of D draws has rank D - 1 at most: unless D > d, it is matched in the
-      span of the draws, and then the mean square of all frequencies, with a warning. A single frequency is left as it
-      is drawn. For a periodic kernel use it within half a period only: matched frequencies are no whole multiples,
-      and after ten periods the mean of 4096 of them is below 0.7 where the kernel is 1.
+    - ``"moment_matching"``: draws shifted and whitened to the mean and covariance of the spectral measure (Shen et al.
+      2017); for a Matérn kernel, of the Gaussian vectors behind the draws. The bias is of order 1/D (d/D for the Cauchy
+      kernel). The covariance of D draws has rank D - 1 at most: unless D > d, it is matched in the span of the draws,
+      and then the mean square of all frequencies, with a warning. A single frequency is left as drawn. For a periodic
+      kernel use it within half a period only: matched frequencies are no whole multiples, and after ten periods the
+      mean of 4096 of them is below 0.7 where the kernel is 1.
     - ``"moment_matching_unscaled"``: the same with the pseudo-inverse alone, for comparison. Up to D = d the
       frequencies are too short by (d / (D - 1))^(1/2), and the approximated kernel is too wide; Table 2 of Li et al.
       (2019) prints errors of about 1 for it.

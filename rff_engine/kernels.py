@@ -46,11 +46,11 @@ __all__ = [
 ]
 
 
-# Stands for a width that is taken from data, see `SpectralKernel.scaled_to`.
+# Stands for a width from data, see `SpectralKernel.scaled_to`.
 SCALE = "scale"
 # Above this nu, K_nu overflows while the kernel is still below 1; the expansion is exact to 1e-9.
 _LARGE_NU = 50.0
-# Beyond it the Matérn kernel is the Gaussian one to 1e-9, and sums of log-gamma functions lose precision.
+# Beyond this nu the Matérn kernel is the Gaussian one to 1e-9, and sums of log-gamma functions lose precision.
 _LARGEST_NU = 1e9
 # Farther away every Matérn kernel is below the smallest float.
 _FARTHEST = 1e4
@@ -85,7 +85,7 @@ class SpectralKernel(ABC):
     """Name of the parameter that may be "scale", empty if none may."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Arguments of the constructor by name, for scikit-learn's `clone` and searches.
+        """Return arguments of the constructor by name, for scikit-learn's `clone` and searches.
 
         Parameters
         ----------
@@ -99,9 +99,9 @@ class SpectralKernel(ABC):
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters in place; where a value is refused, none changes.
+        """Change parameters in place; if a value is refused, none changes.
 
-        The hash changes with them: a kernel that is the key of a dictionary must stay as it is.
+        The hash changes with them: do not change a kernel that is the key of a dictionary.
 
         Parameters
         ----------
@@ -126,12 +126,12 @@ class SpectralKernel(ABC):
         return self
 
     def scaled_to(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> Self:
-        """The kernel, with the width "scale" replaced by a number that fits the points.
+        """Return the kernel, with the width "scale" replaced by a number that fits the points.
 
-        It is that of the Gaussian kernel with gamma = 1 / (d Var(X)), as gamma="scale" of scikit-learn's SVC, and for
-        the other kernels what corresponds to it, given with each. Var(X) is the variance of all entries; that of a
-        constant X counts as 1 / d. `AnisotropicGaussianKernel` takes the variance of each column for Var(X), and a sum
-        or product scales each of its kernels.
+        The Gaussian kernel gets the width of gamma = 1 / (d Var(X)), as gamma="scale" of scikit-learn's SVC. Each other
+        kernel documents its own width. Var(X) is the variance of all entries; a constant X counts as Var(X) = 1 / d.
+        `AnisotropicGaussianKernel` takes the variance of each column for Var(X). A sum or product scales each of its
+        kernels.
 
         Parameters
         ----------
@@ -157,12 +157,12 @@ class SpectralKernel(ABC):
         return type(self)(**self.get_params(deep=False) | self._scaled(X, as_sample_weight(sample_weight, X.shape[0])))
 
     def _scaled(self, X, weights) -> dict[str, Any]:
-        """Those parameters that were open, fitted to the points."""
+        """Fit the open parameters to the points and return them."""
         gamma = check_range(_scale_gamma(X, weights), "1 / (d Var(X))", 1e-99, 1e99)
         return {self._width: self._width_at(gamma, X.shape[1])}
 
     def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray:
-        """Kernel matrix.
+        """Compute the kernel matrix.
 
         Parameters
         ----------
@@ -186,12 +186,12 @@ class SpectralKernel(ABC):
         others = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
         n, m = X.shape[0], others.shape[0]
         check_fits(n * m, f"X has {n} rows" + (f" and Y {m}" if Y is not None else ""))
-        # A distance that overflows is one at which the kernel is 0. All points have been checked to be finite.
+        # If a distance overflows, the kernel is 0 there. All points have been checked to be finite.
         with np.errstate(over="ignore"), config_context(assume_finite=True):
             return self._matrix(X, others).astype(np.result_type(X.dtype, others.dtype), copy=False)
 
     def spectral_density(self, omega: ArrayLike) -> np.ndarray:
-        """Density p of the spectral measure.
+        """Compute the density p of the spectral measure.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class SpectralKernel(ABC):
         self._check_width()
         omega = np.asarray(as_points(omega, "omega", dense=True), dtype=np.float64)
         self._check_columns(omega.shape[1])
-        with np.errstate(over="ignore"):  # so far away the density is 0
+        with np.errstate(over="ignore"):  # the density is 0 so far away
             log_density = self._log_density(omega)
         if (highest := log_density.max()) > _LARGEST_LOG_DENSITY:
             raise ValueError(f"omega has a density of exp({highest:.3g}); at most 1e304 can be returned.")
@@ -246,11 +246,11 @@ class SpectralKernel(ABC):
         return self._sample(as_rng(random_state), *shape)
 
     def uniforms_per_frequency(self, n_features: int) -> int:
-        """Number of uniform numbers that `frequencies_at` maps to one frequency.
+        """Return the number of uniform numbers that `frequencies_at` maps to one frequency.
 
-        One for each dimension. Those of the Matérn and the rational quadratic kernel share a chi-square draw, which
-        takes one more, the first. A product needs the numbers of all its kernels; a sum the most that one of them
-        needs, and one more, the first, which chooses the kernel.
+        Each dimension takes one. The Matérn and the rational quadratic kernel take one more, the first, for a
+        chi-square number. A product needs the numbers of all its kernels. A sum needs as many as its largest kernel
+        and one more, the first, which chooses the kernel.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ class SpectralKernel(ABC):
     def frequencies_at(self, uniforms: ArrayLike) -> np.ndarray:
         """Map points of the unit cube to frequencies by the quantiles of the spectral measure.
 
-        Points that are uniform on the cube become draws from p, and points that fill it evenly fill p evenly.
+        Points that are uniform on the cube become samples from p; points that fill it evenly fill p evenly.
 
         Parameters
         ----------
@@ -305,8 +305,8 @@ class SpectralKernel(ABC):
         """Draw scales s such that s z with z from N(0, I) is a draw from the spectral measure.
 
         A kernel of ||x - x'|| that is positive definite in every dimension is a mixture of Gaussian kernels
-        (Schoenberg 1938); so the length of a frequency is s times the length of z, which is chi-distributed with
-        as many degrees of freedom as there are dimensions.
+        (Schoenberg 1938). So the length of a frequency is s times the length of z, which is chi-distributed with as
+        many degrees of freedom as there are dimensions.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ class SpectralKernel(ABC):
         return n_features
 
     def _n_columns(self, n_uniforms: int) -> int:
-        """The dimension in which a frequency takes this many uniform numbers."""
+        """Return the dimension in which a frequency takes this many uniform numbers."""
         d = bisect_left(range(1, n_uniforms + 1), n_uniforms, key=self.uniforms_per_frequency) + 1
         if self.uniforms_per_frequency(d) != n_uniforms:
             raise ValueError(
@@ -376,7 +376,7 @@ class SpectralKernel(ABC):
         return getattr(self, self._width)
 
     def _width_at(self, gamma: float, n_features: int) -> float:
-        """The width that corresponds to `gamma` of a Gaussian kernel; unless overridden, the sigma of that kernel."""
+        """Return the width for `gamma` of a Gaussian kernel: the sigma of that kernel, unless overridden."""
         return (2.0 * gamma) ** -0.5
 
     @abstractmethod
@@ -402,7 +402,7 @@ def check_kernel(kernel: Any) -> SpectralKernel:
 
 
 def as_kernel(kernel: Any, others: str = "") -> SpectralKernel:
-    """The kernel that an argument of an estimator stands for: itself, or one of `KERNELS` with the width "scale".
+    """Return the kernel that an estimator's argument stands for: itself, or one of `KERNELS` of width "scale".
 
     `others` says what else an estimator takes.
     """
@@ -417,7 +417,7 @@ def as_kernel(kernel: Any, others: str = "") -> SpectralKernel:
 
 
 def _scale_gamma(X, weights=None) -> float:
-    """1 / (d Var(X)), in float64, dense or sparse."""
+    """Compute 1 / (d Var(X)), in float64, dense or sparse."""
     if weights is not None:
         variance = _weighted_variance(X, weights)
     elif sp.issparse(X):
@@ -429,7 +429,7 @@ def _scale_gamma(X, weights=None) -> float:
 
 
 def _weighted_variance(X, weights) -> float:
-    """Variance of all entries of `X`, its rows weighted."""
+    """Compute the variance of all entries of `X`, its rows weighted."""
     weights = weights / weights.sum()
     squares = X.multiply(X) if sp.issparse(X) else X.astype(np.float64) ** 2
     mean = float((weights @ X).mean())
@@ -437,7 +437,7 @@ def _weighted_variance(X, weights) -> float:
 
 
 def _width(value, name: str):
-    """A length or its inverse, or "scale"."""
+    """Check that a width is a number above 0 or "scale"."""
     if isinstance(value, str):
         if value != SCALE:
             raise ValueError(f"{name} is {shown(value)}; a number above 0 or {SCALE!r} is needed.")
@@ -480,7 +480,7 @@ class GaussianKernel(SpectralKernel):
 
     @classmethod
     def from_gamma(cls, gamma: float) -> GaussianKernel:
-        """The kernel exp(-gamma ||x - x'||^2), that is sigma = (2 gamma)^(-1/2).
+        """Make the kernel exp(-gamma ||x - x'||^2), so sigma = (2 gamma)^(-1/2).
 
         Parameters
         ----------
@@ -532,8 +532,8 @@ class LaplacianKernel(SpectralKernel):
     Parameters
     ----------
     gamma : float or "scale"
-        Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for 1 / (d Var(X)^(1/2)), with which
-        the mean of gamma ||x - x'||_1 depends on neither the unit of x nor d; see `scaled_to`.
+        Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for 1 / (d Var(X)^(1/2)): then the
+        mean of gamma ||x - x'||_1 depends on neither the unit of x nor d; see `scaled_to`.
 
     Raises
     ------
@@ -571,7 +571,7 @@ class LaplacianKernel(SpectralKernel):
 
 
 class MixtureKernel(SpectralKernel):
-    """A kernel whose frequencies are Gaussian vectors of a random scale, a function of half a chi-square draw."""
+    """A kernel whose frequencies are Gaussian vectors times a random scale, a function of half a chi-square draw."""
 
     is_rotation_invariant: ClassVar[bool] = True
 
@@ -650,7 +650,7 @@ class MaternKernel(MixtureKernel):
         z = np.maximum(z.astype(np.float64), np.finfo(np.float64).tiny)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             log_value = (1 - nu) * np.log(2) - gammaln(nu) + nu * np.log(z) + np.log(kv(nu, z))
-        # K_nu overflows where z is tiny: there the kernel is 1 to machine precision.
+        # K_nu overflows if z is tiny: there the kernel is 1 to machine precision.
         value = np.exp(np.where(np.isposinf(log_value), 0.0, log_value))
         return np.minimum(value, 1.0)
 
@@ -673,8 +673,8 @@ class MaternKernel(MixtureKernel):
         return self._mixing(half_chi_square) / self._numeric_width
 
     def _mixing(self, half_chi_square):
-        # A chi-square draw of few degrees of freedom may round to 0, but frequencies must be finite. Phases of so long
-        # a frequency are uniform whatever its length.
+        # A chi-square number of few degrees of freedom may round to 0, but frequencies must be finite. Phases of so
+        # long a frequency are uniform whatever its length.
         return np.sqrt(self._shape / np.maximum(half_chi_square, 1e-90 * self._shape))
 
     @property
@@ -684,14 +684,14 @@ class MaternKernel(MixtureKernel):
 
 
 def _in_dtype_for(scale: float, X, Y) -> tuple:
-    """`X` and `Y`, in float64 if float32 cannot hold the square of a kernel's scale or of its inverse."""
+    """Return `X` and `Y`, in float64 if float32 cannot hold the square of a kernel's scale or of its inverse."""
     if 1e-15 <= scale <= 1e15:
         return X, Y
     return X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
 
 
 def column_pairs(X: MatrixLike, Y: MatrixLike) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Each column of `X`, (n, 1), and of `Y`, (1, m), where they are not both 0.
+    """Yield each column of `X`, (n, 1), and of `Y`, (1, m), unless both are 0.
 
     The differences of all columns at once would be an (n, m, d) array.
     """
@@ -703,7 +703,7 @@ def column_pairs(X: MatrixLike, Y: MatrixLike) -> Iterator[tuple[np.ndarray, np.
 
 
 def _matern_of_large_nu(nu: float, r) -> np.ndarray:
-    """The Matérn kernel by the expansion of K_nu(nu z) that is uniform in z (DLMF 10.41.4), over its value at r = 0."""
+    """Compute the Matérn kernel by the expansion of K_nu(nu z) uniform in z (DLMF 10.41.4), over its value at r = 0."""
     z_squared = 2 / nu * r.astype(np.float64) ** 2
     root = np.sqrt(1 + z_squared)
     rise = z_squared / (1 + root)  # root - 1
@@ -711,7 +711,7 @@ def _matern_of_large_nu(nu: float, r) -> np.ndarray:
 
 
 def _debye(nu: float, p):
-    """1 - U_1(p)/nu + U_2(p)/nu^2 - U_3(p)/nu^3 (DLMF 10.41.10)."""
+    """Compute 1 - U_1(p)/nu + U_2(p)/nu^2 - U_3(p)/nu^3 (DLMF 10.41.10)."""
     q = p**2
     u1 = p * (3 - 5 * q) / 24
     u2 = q * (81 + q * (-462 + q * 385)) / 1152
@@ -724,8 +724,8 @@ class RationalQuadraticKernel(MixtureKernel):
     """(1 + ||x - x'||^2 / (2 alpha length_scale^2))^-alpha, a mixture of Gaussian kernels of all length scales.
 
     The inverse squared length scale of the mixture is gamma distributed with shape alpha and mean length_scale^-2
-    (Rasmussen and Williams 2006, Eq. 4.19 and 4.20); given it, frequencies are Gaussian. The density of a frequency is
-    that of a multivariate variance-gamma distribution, and is infinite at 0 for alpha up to d / 2.
+    (Rasmussen and Williams 2006, Eq. 4.19 and 4.20); given it, frequencies are Gaussian. A frequency has the density
+    of a multivariate variance-gamma distribution, which is infinite at 0 for alpha up to d / 2.
 
     Parameters
     ----------
@@ -782,7 +782,7 @@ class RationalQuadraticKernel(MixtureKernel):
 
 
 def _log_kv(order: float, z) -> np.ndarray:
-    """ln K_order(z), for an order of at least 0 and z above 0."""
+    """Compute ln K_order(z), for an order of at least 0 and z above 0."""
     if order > _LARGE_NU:  # the expansion that is uniform in z (DLMF 10.41.4)
         x = z / order
         root = np.sqrt(1 + x**2)
@@ -791,7 +791,7 @@ def _log_kv(order: float, z) -> np.ndarray:
         return 0.5 * np.log(np.pi / (2 * order * root)) - order * exponent + log_debye
     with np.errstate(over="ignore", divide="ignore"):
         scaled = np.log(kve(order, np.minimum(z, 1e8))) - z
-    # Where K overflows z is so small that its first term is exact (DLMF 10.30.2).
+    # K overflows only at z so small that its first term is exact (DLMF 10.30.2).
     small = gammaln(order) + order * np.log(2 / z) - np.log(2) if order > 0 else scaled
     return np.where(np.isposinf(scaled), small, scaled)
 
@@ -805,8 +805,8 @@ class CauchyKernel(SpectralKernel):
     Parameters
     ----------
     gamma : float or "scale"
-        Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X))^(-1/2), with which it
-        decreases near 0 like the Gaussian kernel of that scale; see `scaled_to`.
+        Inverse length, per unit of x; above 0, from 1e-50 to 1e50. "scale" stands for (d Var(X))^(-1/2): then the
+        kernel decreases near 0 like the Gaussian kernel of that scale; see `scaled_to`.
 
     Raises
     ------
@@ -870,7 +870,7 @@ class NamedKernel:
         return tuple(inspect.signature(self.kernel).parameters)
 
     def of_width(self, width: float, **others: float) -> SpectralKernel:
-        """The kernel of a width in units of x, with those of `others` that are its parameters."""
+        """Return the kernel of a width in units of x; of `others` it takes its own parameters."""
         own = {name: others[name] for name in self.parameters if name in others}
         return self.kernel(**own, **{self.kernel._width: 1 / width if self.kernel._width == "gamma" else width})
 

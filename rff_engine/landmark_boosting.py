@@ -63,7 +63,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)).
     n_estimators : int
-        T, the number of rounds, and so of landmarks or cosines. The first rounds of more are those of fewer.
+        T, the number of rounds, and so of landmarks or cosines. Fewer rounds equal the first rounds of more.
     weak_learner : {"landmark", "cosine"}
         What a round adds, as above.
     n_components : int
@@ -195,7 +195,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         return self
 
     def _boost(self, X, signs, weights, T: int, K: int, rng) -> None:
-        # In blocks, so that fewer rounds draw the first frequencies of more.
+        # In blocks, so that fewer rounds draw the first frequencies of more rounds.
         omega = FrequencyBlocks(self.kernel_, T * K, X.shape[1], draw_seed(rng)).take(np.arange(T * K))
         if self.weak_learner == "landmark":
             omega = omega.reshape(T, K, -1)
@@ -222,7 +222,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         Returns
         -------
         ndarray of shape (n, T), in the precision of `X`
-            Between -1 and 1 up to rounding; for more than two classes those of the first, then of the next, and so on.
+            Between -1 and 1 up to rounding; for more than two classes the first class's, then the next's, and so on.
 
         Raises
         ------
@@ -246,7 +246,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         return [f"{self.weak_learner}{t}" for t in range(T)]
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """The vote H(x) of all rounds; of two classes positive for the second, of more one for each.
+        """Return the vote H(x) of all rounds; of two classes positive for the second, of more one for each.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         return deque(self.staged_decision_function(X), maxlen=1).pop()
 
     def staged_decision_function(self, X: MatrixLike) -> Iterator[np.ndarray]:
-        """The vote H(x) after each round.
+        """Yield the vote H(x) after each round.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
                 yield decision
 
     def predict(self, X: MatrixLike) -> np.ndarray:
-        """The class that the vote is for.
+        """Return the class that the vote is for.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         return self._classes_of(self.decision_function(X))
 
     def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
-        """The class that the vote is for after each round.
+        """Yield the class that the vote is for after each round.
 
         Parameters
         ----------

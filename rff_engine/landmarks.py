@@ -38,7 +38,7 @@ from .features import PhaseBound, phase_dtype, phases_of_pairs, without_zero_col
 
 __all__ = ["landmark_similarity", "select_landmarks", "similarity_maps"]
 
-# Landmarks of one job where frequencies are shared.
+# Landmarks of one job if landmarks share frequencies.
 _LANDMARKS = 64
 
 
@@ -138,14 +138,14 @@ def select_landmarks(
 
 
 def landmark_count(n: int, n_classes: int, fraction: float) -> int:
-    """Number of landmarks in a fraction of n points: equal for all classes, at least one each, at most n in all."""
+    """Return the number of landmarks in a fraction of n points: equal for all classes, 1 each or more, at most n."""
     # n * fraction is rounded first: 100 * 0.07 must not become 8 landmarks.
     per_class = max(1, int(math.ceil(round(n * fraction, 6)) / n_classes))
     return min(n_classes * per_class, n)
 
 
 def _quotas(available: np.ndarray, total: int) -> np.ndarray:
-    """Split `total` evenly over the classes, none above what it has; a remainder goes to the first classes."""
+    """Split `total` evenly over the classes, at most what each has; a remainder goes to the first classes."""
     quotas = np.zeros_like(available)
     while (missing := total - quotas.sum()) > 0:
         # Equal parts for all classes that have points left, then one point each.
@@ -172,7 +172,7 @@ def landmark_similarity(
     out: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
-    """Similarities psi(x) of points to landmarks (Letarte et al. 2019, Eq. 13).
+    """Compute similarities psi(x) of points to landmarks (Letarte et al. 2019, Eq. 13).
 
     Parameters
     ----------
@@ -183,9 +183,9 @@ def landmark_similarity(
     omega : array of shape (D, d) or (L, D, d)
         Frequencies shared by all landmarks, or each landmark's own.
     Q : array of shape (L, D) or (S, L, D)
-        Weights of each landmark, up to 1e30 in size, or those of S settings, which share all sines and cosines: several
-        values of beta, or fewer frequencies followed by weights of 0.
-    out : array of the shape and dtype of what is returned, optional
+        Weights of each landmark, up to 1e30 in size, or weights of S settings, which share all sines and cosines:
+        several values of beta, or fewer frequencies followed by weights of 0.
+    out : array of the shape and dtype of the result, optional
         Array to write to; it need not be contiguous.
     n_jobs : int, optional
         Number of threads, see `rff_engine`; the result does not depend on it.
@@ -223,7 +223,7 @@ def landmark_similarity(
 
 
 def _fill_from_own_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
-    """A few landmarks at a time: one cosine, of omega . x - omega . x_l, for each frequency and point."""
+    """Fill a few landmarks at a time: one cosine, of omega . x - omega . x_l, for each frequency and point."""
     S, L, D = Q.shape
     n, d = X.shape
     bound = PhaseBound(X)
@@ -257,7 +257,7 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
 
 
 def _fill_from_shared_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
-    """All landmarks together: products of cos(omega . x) and sin(omega . x) with those of the landmarks, weighted."""
+    """Fill all landmarks together: weighted products of cos and sin(omega . x) with cos and sin(omega . x_l)."""
     S, L, D = Q.shape
     n, d = X.shape
     bound = PhaseBound(X)
@@ -298,9 +298,9 @@ def _fill_from_shared_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
 
 
 def similarity_maps(u: ArrayLike, v: ArrayLike, landmarks: ArrayLike, omega: ArrayLike, Q: ArrayLike) -> np.ndarray:
-    """Similarities of the points of a product grid of the plane to landmarks (Letarte et al. 2019, Figure 1).
+    """Compute similarities of a plane's grid points to landmarks (Letarte et al. 2019, Figure 1).
 
-    On a grid the cosine of a difference splits into two small matrix products, with no array over the grid and the
+    On a grid the cosine of a difference splits into two small matrix products. No array covers both the grid and the
     frequencies.
 
     Parameters

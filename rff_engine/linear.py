@@ -1,6 +1,6 @@
 """Linear support vector machines over a whole path of C, each C started from the one before.
 
-The objective is that of scikit-learn's ``LinearSVC`` (squared hinge, two classes), solved to its optimum by
+The objective is the one of scikit-learn's ``LinearSVC`` (squared hinge, two classes), solved to its optimum by
 Newton's method. The caller scales the features and selects C.
 """
 
@@ -41,7 +41,7 @@ __all__ = ["error_rate", "gram_matrix", "gram_pays", "linear_svm_batch", "linear
 
 
 def gram_matrix(Z: MatrixLike, gram: ArrayLike | None = None) -> np.ndarray:
-    """Inner products of points, for `linear_svm_path`: the lower triangle of Z Z', or of `gram` + Z Z'.
+    """Compute inner products of points, for `linear_svm_path`: the lower triangle of Z Z', or of `gram` + Z Z'.
 
     Parameters
     ----------
@@ -65,14 +65,14 @@ def gram_matrix(Z: MatrixLike, gram: ArrayLike | None = None) -> np.ndarray:
 def linear_svm_path(
     features: MatrixLike, y: ArrayLike, C_values: ArrayLike, form: str = "auto", gram: ArrayLike | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Linear SVMs with the squared hinge loss, one for each C.
+    """Fit linear SVMs with the squared hinge loss, one for each C.
 
     Each minimises ``0.5 (||w||^2 + b^2) + C sum_i max(0, 1 - y_i (w . z_i + b))^2``, the objective of
     scikit-learn's ``LinearSVC`` with ``intercept_scaling=1``: the intercept is regularised. Newton's method with
     the margin violators as active set (Chapelle 2007, "Training a support vector machine in the primal") starts each
-    C from the solution of the next smaller one. Its systems are solved by conjugate gradients where C is small, and
-    by a factorisation beyond. It stops when the last step was to lower the objective by less than a part 1e-11 of it
-    (1e-8 for float32 features), or when rounding leaves no descent (huge C), or after 200 steps.
+    C from the solution of the next smaller one. Conjugate gradients solve its systems at small C, a factorisation at
+    larger ones. It stops when the last step was to lower the objective by less than 1e-11 of it (1e-8 for
+    float32 features), when rounding leaves no descent (huge C), or after 200 steps.
 
     Parameters
     ----------
@@ -140,10 +140,10 @@ def linear_svm_path(
 
 
 def linear_svm_batch(features: ArrayLike, y: ArrayLike, C: float) -> tuple[np.ndarray, np.ndarray]:
-    """Linear SVMs on the same labels and at the same C, each with its own features.
+    """Fit linear SVMs to the same labels and at the same C, each on its own features.
 
-    Each is the SVM that `linear_svm_path` gives, by the same Newton steps (Chapelle 2007) to the same precision, but
-    the steps are taken for all of them at once, which saves the overhead of many small problems.
+    Each is the SVM of `linear_svm_path`, by the same Newton steps (Chapelle 2007) to the same precision. The steps are
+    taken for all SVMs at once, which saves the overhead of many small problems.
 
     Parameters
     ----------
@@ -197,12 +197,12 @@ def linear_svm_batch(features: ArrayLike, y: ArrayLike, C: float) -> tuple[np.nd
 
 
 def _pull_back(Z, values):
-    """sum_i values_i z_i of each problem."""
+    """Compute sum_i values_i z_i of each problem."""
     return (values[:, None, :] @ Z)[:, 0, :]
 
 
 def _newton_point(Z, active, y, C, everywhere):
-    """Minimiser if the active rows A of Z stay active; `everywhere` is Z'Z.
+    """Return the minimiser if the active rows A of Z stay active; `everywhere` is Z'Z.
 
     (I/(2C) + A'A) u = A'y, or u = A'v with (I/(2C) + AA') v = y: the smaller system.
     """
@@ -220,7 +220,7 @@ def _newton_point(Z, active, y, C, everywhere):
 
 
 def error_rate(decision: ArrayLike, y: ArrayLike) -> float:
-    """Fraction of points on the wrong side.
+    """Compute the fraction of points on the wrong side.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def error_rate(decision: ArrayLike, y: ArrayLike) -> float:
 
 
 def linear_svm_decision(features: MatrixLike, coef: ArrayLike, intercept: ArrayLike) -> np.ndarray:
-    """Decision values of a path of linear SVMs; above 0 stands for the larger label.
+    """Compute decision values of a path of linear SVMs; above 0 stands for the larger label.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ __all__ = ["LOSSES", "empirical_risk", "hinge", "logistic", "squared_error", "sq
 
 
 def zero_one(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
-    """The 0-1 loss: 1 if y f(x) <= 0, else 0 (Vapnik 1998).
+    """Compute the 0-1 loss: 1 if y f(x) <= 0, else 0 (Vapnik 1998).
 
     A decision value of 0 counts as an error.
 
@@ -48,7 +48,7 @@ def zero_one(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
 
 
 def hinge(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
-    """The hinge loss, max(0, 1 - y f(x)) (Cortes and Vapnik 1995).
+    """Compute the hinge loss, max(0, 1 - y f(x)) (Cortes and Vapnik 1995).
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def hinge(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
 
 
 def squared_hinge(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
-    """The squared hinge loss, max(0, 1 - y f(x))^2, that of `linear_svm_path` (Chapelle 2007).
+    """Compute the squared hinge loss of `linear_svm_path`, max(0, 1 - y f(x))^2 (Chapelle 2007).
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def squared_hinge(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
 
 
 def logistic(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
-    """The logistic loss, ln(1 + exp(-y f(x))) / ln 2, which is 1 at f(x) = 0 (Friedman, Hastie and Tibshirani 2000).
+    """Compute the logistic loss, ln(1 + exp(-y f(x))) / ln 2: 1 at f(x) = 0 (Friedman, Hastie and Tibshirani 2000).
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def logistic(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
 
 
 def squared_error(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
-    """The least squares loss, (f(x) - y)^2 / 2, that of `ridge_path` (Hoerl and Kennard 1970).
+    """Compute the least squares loss of `ridge_path`, (f(x) - y)^2 / 2 (Hoerl and Kennard 1970).
 
     Parameters
     ----------
@@ -174,10 +174,10 @@ LOSSES: Mapping[str, Callable[[ArrayLike, ArrayLike], FloatOrArray]] = MappingPr
 
 
 def empirical_risk(loss: str, decision: ArrayLike, y: ArrayLike) -> float:
-    """Mean loss over points, the empirical risk (Vapnik 1998).
+    """Compute the mean loss over points, the empirical risk (Vapnik 1998).
 
-    On the training points it is what learning minimises. On many points that were not used for learning it estimates
-    the risk, the expected loss. The risk less that of the best function of the class is the excess risk.
+    Learning minimises it on the training points. On many points that were not used for learning it estimates the
+    risk, the expected loss. The risk less the risk of the best function of the class is the excess risk.
 
     Parameters
     ----------

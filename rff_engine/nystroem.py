@@ -67,12 +67,12 @@ class NystroemMap:
 
     @classmethod
     def on(cls, kernel: Callable[..., Any], landmarks: MatrixLike) -> NystroemMap:
-        """Nyström features of a kernel on given landmarks."""
+        """Make Nyström features of a kernel on given landmarks."""
         values, vectors = np.linalg.eigh(kernel(landmarks).astype(np.float64, copy=False))
         return cls(kernel, landmarks, (vectors / np.sqrt(values.clip(min=1e-12))) @ vectors.T)
 
     def transform(self, X: MatrixLike, n_jobs: int | None = None) -> np.ndarray:
-        """Features of the rows of `X`, (n, r), in its precision, on `n_jobs` threads."""
+        """Compute features of the rows of `X`, (n, r), in its precision, on `n_jobs` threads."""
         n, r = X.shape[0], len(self.root)
         features = np.empty((n, r), dtype=X.dtype if X.dtype == np.float32 else np.float64)
 

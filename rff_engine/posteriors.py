@@ -20,7 +20,7 @@ __all__ = ["kl_divergence", "optimized_kernel_weights", "power_divergence", "pse
 
 
 def pseudo_posterior(loss: ArrayLike, beta: float, n: int) -> np.ndarray:
-    """Pseudo-posterior Q_m proportional to exp(-beta sqrt(n) loss_m) (Letarte et al. 2019, Eq. 12 and 19).
+    """Compute the pseudo-posterior Q_m, in proportion to exp(-beta sqrt(n) loss_m) (Letarte et al. 2019, Eq. 12, 19).
 
     It minimises ``<Q, loss> + KL(Q || P) / t`` over all Q, at ``t = beta sqrt(n)`` with P uniform.
 
@@ -59,7 +59,7 @@ def pseudo_posterior(loss: ArrayLike, beta: float, n: int) -> np.ndarray:
 
 
 def kl_divergence(Q: ArrayLike) -> np.ndarray | float:
-    """KL(Q || P) = ln D + sum_m Q_m ln Q_m against the uniform P, in nats (Letarte et al. 2019, Section 4.2).
+    """Compute KL(Q || P) = ln D + sum_m Q_m ln Q_m against the uniform P, in nats (Letarte et al. 2019, Section 4.2).
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def kl_divergence(Q: ArrayLike) -> np.ndarray | float:
 
 
 def power_divergence(Q: ArrayLike, mu: float) -> np.ndarray | float:
-    """D_mu(Q || P) = mean_m (D Q_m)^mu - 1 against the uniform P (Letarte et al. 2019, Theorem 4).
+    """Compute D_mu(Q || P) = mean_m (D Q_m)^mu - 1 against the uniform P (Letarte et al. 2019, Theorem 4).
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ def power_divergence(Q: ArrayLike, mu: float) -> np.ndarray | float:
 
 
 def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np.ndarray:
-    """Weights of the best-aligned kernel within a divergence of the prior (Sinha and Duchi 2016).
+    """Compute weights of the best-aligned kernel within a divergence of the prior (Sinha and Duchi 2016).
 
     They minimise ``<Q, loss>`` over distributions with ``D_mu(Q || P) <= rho N``, P uniform (Letarte et al. 2019,
     Eq. 17-18). The optimum is ``Q proportional to (a - tau)_+^(1 / (mu - 1))`` with ``a = -loss``. A sort and a
     bisection give its support; on it, mu = 2 has a closed form, otherwise tau is the root of a monotone equation.
-    Where rho allows more, Q is uniform on the frequencies of smallest loss.
+    If rho allows more, Q is uniform on the frequencies of smallest loss.
 
     Parameters
     ----------
@@ -177,15 +177,15 @@ def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np
 
 
 def _log_growth(weights: np.ndarray, N: int, mu: float) -> float:
-    """ln(1 + D_mu) of weights at least 0 with the largest 1, up to scale, on N frequencies: no power of N overflows."""
+    """Compute ln(1 + D_mu) of weights >= 0, the largest 1 up to scale, on N frequencies; no power of N overflows."""
     return (mu - 1) * np.log(N) + np.log((weights**mu).sum()) - mu * np.log(weights.sum())
 
 
 def _support(gain: np.ndarray, rho: float, mu: float) -> tuple[np.ndarray, np.ndarray, int]:
-    """An order of decreasing gains, the gains in it, and how many of the first have a weight above 0.
+    """Return an order of decreasing gains, the gains in it, and how many of the first have a weight above 0.
 
-    The first k are the support while tau lies between the gains k - 1 and k; the divergence falls as tau does, so
-    the right k is the first at which lowering tau to the next gain satisfies the constraint.
+    The first k are the support while tau lies between the gains k - 1 and k. The divergence falls with tau, so the
+    right k is the first at which lowering tau to the next gain satisfies the constraint.
     """
     N = len(gain)
     order = np.argsort(-gain, kind="stable")
@@ -200,7 +200,7 @@ def _support(gain: np.ndarray, rho: float, mu: float) -> tuple[np.ndarray, np.nd
 
 
 def _project(gain: np.ndarray, rho: float) -> np.ndarray:
-    """Exact weights for mu = 2, where the constraint reads N sum_m Q_m^2 <= 1 + rho.
+    """Compute the exact weights for mu = 2: the constraint is N sum_m Q_m^2 <= 1 + rho.
 
     On a support of the k largest gains ``Q_i = 1/k + (a_i - mean_k) s``, and the constraint gives s in closed form.
     """
@@ -215,14 +215,14 @@ def _project(gain: np.ndarray, rho: float) -> np.ndarray:
 
 
 def _find_root(gain: np.ndarray, rho: float, mu: float) -> np.ndarray:
-    """Weights (a - tau)_+^(1/(mu-1)) for the tau whose divergence is rho."""
+    """Compute weights (a - tau)_+^(1/(mu-1)) for the tau whose divergence is rho."""
     N = len(gain)
     power = max(mu - 1, 1.0)
     order, a, size = _support(gain, rho, mu)
     height = a[:size] - a[size - 1]
 
-    # tau lies below the support's smallest gain by widest * s**power, s in [0, 1]: the smallest weight is about
-    # proportional to s, however steep the power of the weights is there.
+    # tau lies below the support's smallest gain by widest * s**power, s in [0, 1]. The smallest weight is about
+    # proportional to s, even where the power of the weights is steep.
     def weights(s):
         above = height + widest * s**power
         return (above / above[0]) ** (1 / (mu - 1))

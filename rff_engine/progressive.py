@@ -20,7 +20,7 @@ from .certificates import CONFIDENCE, CertificateTerm
 
 __all__ = ["BlockErrors", "Progress", "choices", "error_limits", "largest_mean_risk", "level_of"]
 
-#: Numbers of errors at which counting may end: multiples of the number that is forecast, and of its spread.
+#: Numbers of errors at which counting may end: multiples of the forecast number, and of its spread.
 _LIMITS = np.array([[0.7, -0.5], [0.85, -0.25], [1.0, 0.0], [1.0, 1.0]])
 _HALVINGS = 52
 
@@ -50,7 +50,7 @@ class BlockErrors(NamedTuple):
         uniform: np.ndarray,
         starts: np.ndarray,
     ) -> Self:
-        """Of rows in their order (.., n), with the blocks' first rows; those after the limit-th error do not count."""
+        """Count up to the limit-th error over rows in order (.., n), with the blocks' first rows; ignore later rows."""
         counts = np.cumsum(wrong, axis=-1) - wrong < np.expand_dims(limit, -1)
         errors = counts & wrong
         ends = np.append(starts[1:], np.shape(wrong)[-1])
@@ -67,7 +67,7 @@ class BlockErrors(NamedTuple):
         return largest_mean_risk(self.sizes, self.n_errors, self.moments, gammainccinv(self.limit, level))
 
     def ledger(self) -> tuple[CertificateTerm, ...]:
-        """The terms of `bound` of one sample, in the order in which they are added."""
+        """List the terms of `bound` of one sample in the order of their addition."""
         error = float(self.n_errors.sum() / self.sizes.sum())
         alone = float(self._bound_at(self.epsilon))
         chosen = f"{len(_LIMITS)} numbers of errors to end at, ln({self.epsilon / self.level:.3g})"
@@ -79,7 +79,7 @@ class BlockErrors(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """n rows in the order in which they came to B classifiers, and numbers of errors at which counting might end."""
+    """n rows in the order of B classifiers that they came to, and numbers of errors at which counting might end."""
 
     rows: np.ndarray
     """(n,), of the sample"""
@@ -94,11 +94,11 @@ class Progress(NamedTuple):
     epsilon: float
 
     def ending_at(self, limit: int) -> BlockErrors:
-        """The certificate, if counting ends at a number of errors."""
+        """Return the certificate if counting ends at a number of errors."""
         return BlockErrors.up_to(limit, self.level, self.epsilon, self.wrong, self.uniform, self.starts)
 
     def bounds_after(self, counts: np.ndarray) -> np.ndarray:
-        """The bounds after the first `counts` (N,) rows, as if counting ended at the next error."""
+        """Return the bounds after the first `counts` (N,) rows, if counting ends at the next error."""
         ends = np.append(self.starts[1:], len(self.rows))
         at = np.clip(counts[:, None], self.starts, ends)
 
@@ -110,16 +110,16 @@ class Progress(NamedTuple):
 
 
 def _sums(values, starts, ends) -> np.ndarray:
-    """Sums of values (.., n) over the rows from `starts` to `ends`, 0 where there are none."""
+    """Sum values (.., n) over the rows from `starts` to `ends`; 0 if there are none."""
     total = np.insert(np.cumsum(values, axis=-1, dtype=np.float64), 0, 0.0, axis=-1)
     return total[..., ends] - total[..., starts]
 
 
 def largest_mean_risk(sizes, n_errors, moments, budget: ArrayLike) -> np.ndarray:
-    """The largest mean of risks r (.., B), weighted by sizes, that spend a budget (..) or less: an array (..).
+    """Return the largest mean of risks r (.., B), weighted by sizes, within a budget (..): an array (..).
 
-    A block spends ``-(size - errors) ln(1 - r) + r m_1 + r^2 m_2 / 2``. This is convex in r, so at the largest mean its
-    slopes are as the sizes, and r is the smaller root of a quadratic equation.
+    A block spends ``-(size - errors) ln(1 - r) + r m_1 + r^2 m_2 / 2``, convex in r. At the largest mean its slopes are
+    in proportion to the sizes, and r is the smaller root of a quadratic equation.
     """
     right, (m1, m2) = sizes - n_errors, np.moveaxis(moments, -1, 0)
     n = np.maximum(sizes, 1e-300)
@@ -143,7 +143,7 @@ def largest_mean_risk(sizes, n_errors, moments, budget: ArrayLike) -> np.ndarray
 
 
 def error_limits(n_errors: int, n_first: int, n: int) -> tuple[int, ...]:
-    """Where counting may end among n rows, if `n_first` others had so many errors."""
+    """Return where counting may end among n rows, if `n_first` others had so many errors."""
     forecast = n * (n_errors + 0.5) / (n_first + 1)
     spread = np.sqrt(forecast * (1 + n / (n_first + 1)))
     return tuple(np.unique(np.clip(np.round(_LIMITS @ [forecast, spread]), 1, n).astype(int)).tolist())
@@ -151,7 +151,7 @@ def error_limits(n_errors: int, n_first: int, n: int) -> tuple[int, ...]:
 
 @lru_cache(1024)
 def level_of(limits: tuple[int, ...], epsilon: float) -> float:
-    """The level at which the budgets of all limits hold at once with probability ``1 - epsilon``."""
+    """Return the level at which the budgets of all limits hold at once with probability ``1 - epsilon``."""
     if len(limits) == 1:
         return epsilon
     ends = np.log(epsilon / len(limits)), np.log(epsilon)
@@ -160,7 +160,7 @@ def level_of(limits: tuple[int, ...], epsilon: float) -> float:
 
 
 def _failure(limits: tuple[int, ...], level: float) -> float:
-    """The probability that a Poisson process has fewer events by one of the budgets than the limit of that budget."""
+    """Return the probability that a Poisson process has fewer events at one of the budgets than the limit there."""
     most, failed, time = limits[-1], 0.0, 0.0
     chances = np.eye(1, most + 1)[0]  # of each number of events, the last one and more together
     for limit in limits:
@@ -172,7 +172,7 @@ def _failure(limits: tuple[int, ...], level: float) -> float:
 
 
 def _added(chances: np.ndarray, mean: float) -> np.ndarray:
-    """The distribution of a count after a Poisson number of this mean is added."""
+    """Return the distribution of a count plus a Poisson number of this mean."""
     k = np.arange(len(chances))
     step = np.exp(xlogy(k, mean) - mean - gammaln(k + 1))
     length = 2 * len(chances)
@@ -182,9 +182,9 @@ def _added(chances: np.ndarray, mean: float) -> np.ndarray:
 
 
 def choices(X, seed: int, shares: np.ndarray) -> np.ndarray:
-    """For each row of X one of the blocks, drawn by their shares; equal rows have the same one.
+    """Choose one of the blocks for each row of X by their shares; equal rows have the same block.
 
-    Computed from the row's values, of which zeros may be left out, so that it depends on no other row.
+    It depends on the row's values alone, so on no other row. Zeros may be left out.
     """
     with np.errstate(over="ignore"):
         uniform = _mixed(_row_codes(X, seed) + np.uint64(1), np.zeros(1, dtype=int), seed) / 2.0**64
@@ -192,13 +192,13 @@ def choices(X, seed: int, shares: np.ndarray) -> np.ndarray:
 
 
 def share_of_equal_pairs(X) -> float:
-    """Of all pairs of rows those that are equal: an unbiased estimate of the probability that two new rows are."""
+    """Return the share of equal pairs of rows, which estimates without bias how often two new rows are equal."""
     counts = np.unique(_row_codes(X, 0), return_counts=True)[1].astype(float)
     return float((counts * (counts - 1)).sum() / max(counts.sum() * (counts.sum() - 1), 1.0))
 
 
 def _row_codes(X, seed: int) -> np.ndarray:
-    """A number for each row of X, the same for equal rows: (n,)."""
+    """Return a number for each row of X, the same for equal rows: (n,)."""
     with np.errstate(over="ignore"):
         if sp.issparse(X):
             X = canonical(X).tocoo()
@@ -211,7 +211,7 @@ def _row_codes(X, seed: int) -> np.ndarray:
 
 
 def _codes(X) -> np.ndarray:
-    """The bits of numbers, 0 for both zeros, and of texts a hash: unsigned integers in the shape of X."""
+    """Return the bits of numbers, 0 for both zeros, and hashes of texts: unsigned integers in the shape of X."""
     try:
         numbers = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
@@ -228,7 +228,7 @@ def _code(cell) -> int:
 
 
 def _mixed(codes: np.ndarray, columns: np.ndarray, seed: int) -> np.ndarray:
-    """Codes as random bits, others for each column; 0 stays 0 (the finaliser of SplitMix64)."""
+    """Mix codes into random bits, others for each column; 0 stays 0 (the finaliser of SplitMix64)."""
     odd = np.random.default_rng(seed).integers(0, 2**64, dtype=np.uint64) | np.uint64(1)
     mixed = codes * (odd + np.uint64(2) * columns.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

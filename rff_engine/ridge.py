@@ -22,7 +22,7 @@ _LARGEST_FEATURE, _LARGEST_ENTRY, _LARGEST_LAMBDA = 1e40, 1e80, 1e30
 def ridge_path(
     features: MatrixLike, y: ArrayLike, lambdas: ArrayLike, intercept: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ridge regressions on features, one for each lambda (Hoerl and Kennard 1970).
+    """Fit ridge regressions on features, one for each lambda (Hoerl and Kennard 1970).
 
     Each minimises ``||Z w + b - y||^2 / (2 n) + lambda ||w||^2 / 2``, Z the features: without an intercept b,
     ``w = (Z'Z / n + lambda I)^-1 Z'y / n``. The intercept is not regularised. scikit-learn's ``Ridge`` with
@@ -72,7 +72,7 @@ def ridge_path(
     values, vectors = np.linalg.eigh(Z @ Z.T if wide else Z.T @ Z)
     values, shifts = values.clip(min=0), shifts[:, None]
     along = vectors.T @ (targets if wide else Z.T @ targets)
-    # Where eigenvalue and shift are at the level of rounding, the target has only noise along the eigenvector.
+    # If eigenvalue and shift are at the level of rounding, the target has only noise along the eigenvector.
     rounding = len(values) * np.finfo(float).eps * values[-1]
     inverse = np.where(np.maximum(values, shifts) > rounding, 1 / np.maximum(values + shifts, np.finfo(float).tiny), 0)
     solved = vectors @ (along * inverse[:, :, None])
@@ -82,11 +82,11 @@ def ridge_path(
 
 
 def kernel_ridge_path(K: ArrayLike, y: ArrayLike, lambdas: ArrayLike) -> np.ndarray:
-    """Kernel ridge regressions, one for each lambda (Kimeldorf and Wahba 1971; Saunders, Gammerman and Vovk 1998).
+    """Fit kernel ridge regressions, a lambda each (Kimeldorf and Wahba 1971; Saunders, Gammerman and Vovk 1998).
 
-    Of all functions in the kernel's reproducing kernel Hilbert space, the one that minimises
-    ``sum_i (f(x_i) - y_i)^2 / (2 n) + lambda ||f||^2 / 2`` is ``f = sum_i alpha_i k(., x_i)``, the representer theorem,
-    with ``alpha = (K + n lambda I)^-1 y``. Its values at other points are ``kernel(X_new, X) @ alpha``. The cost is
+    The function in the kernel's reproducing kernel Hilbert space that minimises
+    ``sum_i (f(x_i) - y_i)^2 / (2 n) + lambda ||f||^2 / 2`` is ``f = sum_i alpha_i k(., x_i)``, by the representer
+    theorem, with ``alpha = (K + n lambda I)^-1 y``. At other points it is ``kernel(X_new, X) @ alpha``. The cost is
     O(n^3) for each lambda.
 
     Parameters
@@ -131,7 +131,7 @@ def kernel_ridge_path(K: ArrayLike, y: ArrayLike, lambdas: ArrayLike) -> np.ndar
 
 
 def _targets(y, n: int) -> tuple[np.ndarray, int]:
-    """Targets as an (n, T) array, and T."""
+    """Return targets as an (n, T) array, and T."""
     y = as_numbers(y, "y")
     if y.ndim not in (1, 2) or len(y) != n or y.size == 0:
         raise ValueError(f"y has shape {y.shape}; {(n,)} or {(n, 'T')} is needed, one row a training point.")

@@ -1,7 +1,7 @@
 """Figures of fitted estimators and a user's own data, in the manner of scikit-learn's displays.
 
 `from_estimator` computes the numbers, keeps them as attributes and plots them; the Plotly figure is `figure_`, and
-`plot` makes it again. The figures themselves are those of the other modules.
+`plot` makes it again. The other modules have the figures themselves.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ METHODS: dict[type, str] = {
 
 
 def _fitted(estimator, allowed: tuple[type, ...]) -> Any:
-    """The fitted transformer, alone or the last step of a pipeline, which must be one of the allowed."""
+    """Return the fitted transformer, alone or last in a pipeline; raise if it is not one of the allowed."""
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     if not isinstance(last, allowed):
         names = " or ".join(one.__name__ for one in allowed)
@@ -107,7 +107,7 @@ class SimilarityMapDisplay:
         grid_resolution: int = 60,
         max_landmarks: int = 8,
     ) -> Self:
-        """Similarities of a fitted LandmarkSimilarity, or of a pipeline that ends in one, over two columns.
+        """Compute similarities of a fitted LandmarkSimilarity, or of a pipeline that ends in one, over two columns.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class SimilarityMapDisplay:
         self
         """
         centre, half = (self.lows + self.highs) / 2, (self.highs - self.lows) / 2
-        # Maps show the first points only, and rows are often sorted by class.
+        # Maps show the first points only; rows are often sorted by class.
         order = np.random.default_rng(0).permutation(len(self.X))
         landmarks, X = ((points - centre) / half for points in (self.landmarks, self.X[order]))
         signs, names = self.signs[order], self.row_names
@@ -205,7 +205,7 @@ def _row(values, d: int) -> np.ndarray:
 
 
 def _pair_of_columns(columns: Any, names: list[str]) -> list[int]:
-    """Numbers of the two columns that are given by numbers or names."""
+    """Return the numbers of two columns, given by numbers or names."""
     given: list[Any] = list(columns) if isinstance(columns, tuple | list) else [columns]
     pair: list[Any] = [names.index(one) if isinstance(one, str) and one in names else one for one in given]
     numbers = range(len(names))
@@ -215,7 +215,7 @@ def _pair_of_columns(columns: Any, names: list[str]) -> list[int]:
 
 
 def _ends(points) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the grid: those of the points and a little more."""
+    """Return the ends of the grid: the range of the points and a little more."""
     low = points.min(axis=0)
     high = points.max(axis=0)
     margin = np.where(high > low, 0.05 * (high - low), 1.0)
@@ -223,7 +223,7 @@ def _ends(points) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _grid(row, pair, lows, highs, G: int) -> np.ndarray:
-    """Copies of a row, (G * G, d), with the two columns at the centres of the cells of a grid."""
+    """Copy a row, (G * G, d), with the two columns at the centres of the cells of a grid."""
     steps = (np.arange(check_count(G, "grid_resolution", low=2)) + 0.5) / G
     u, v = (low + (high - low) * steps for low, high in zip(lows, highs, strict=True))
     grid = np.tile(row, (G * G, 1))
@@ -233,7 +233,7 @@ def _grid(row, pair, lows, highs, G: int) -> np.ndarray:
 
 
 def _in_columns_of_X(landmarks, before) -> np.ndarray:
-    """Landmarks in the columns that the user gave, if steps of a pipeline changed them."""
+    """Return landmarks in the columns that the user gave, if steps of a pipeline changed them."""
     landmarks = landmarks.toarray() if hasattr(landmarks, "toarray") else landmarks
     if before is None:
         return landmarks
@@ -263,7 +263,7 @@ class SpectralWeightsDisplay:
     weights : array of shape (N,) or (L, D)
         Of the candidates of a kernel, or of the frequencies of each landmark.
     lengths : array of the shape of `weights`, optional
-        Euclidean norms of the frequencies, by which those of a landmark are sorted.
+        Euclidean norms of the frequencies; they sort the frequencies of a landmark.
     method : str
         Name of the method in figures, for the weights of a kernel.
 
@@ -280,7 +280,7 @@ class SpectralWeightsDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Estimator) -> Self:
-        """Weights of a fitted estimator, or of a pipeline that ends in one.
+        """Read the weights of a fitted estimator, or of a pipeline that ends in one.
 
         Parameters
         ----------
@@ -381,7 +381,7 @@ class BoundCurveDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Estimator, *, betas: ArrayLike | None = None) -> Self:
-        """The bound of a fitted estimator, or of a pipeline that ends in one, at its losses.
+        """Compute the bound of a fitted estimator, or of a pipeline that ends in one, at its losses.
 
         Parameters
         ----------
@@ -474,7 +474,7 @@ class ErrorCurveDisplay:
         scoring: str | Callable[..., float] | None = None,
         n_jobs: int | None = None,
     ) -> Self:
-        """Errors of a classifier on features of several numbers of components, by cross-validation.
+        """Compute errors of a classifier on features of several numbers of components, by cross-validation.
 
         Parameters
         ----------

@@ -57,7 +57,7 @@ class Look(NamedTuple):
     dash: str = "solid"
 
 
-#: Of the bounds along beta, by the names of the engine's functions and in the order of its records.
+#: Colours of the bounds along beta, by the names of the engine's functions and in the order of its records.
 BOUNDS = {
     "landmark_kl": Look("Theorem 1", "linear", ORANGE),
     "landmark_kl_inverse": Look("PAC-Bayes-kl", "inverse kl", BROWN, "dashdot"),
@@ -69,7 +69,7 @@ BOUNDS = {
     "chi_square": Look("Corollary 5", "χ² divergence", SKY, "dot"),
 }
 BOUND_NAMES = {key: bound.name for key, bound in BOUNDS.items()}
-#: Colour of the bounds that are not the chosen one.
+#: Colour of all bounds but the chosen one.
 OTHER_COLOUR = "#949494"
 
 #: The terms of a bound.
@@ -85,18 +85,18 @@ TERM_COLOURS = {"loss": SLATE, "complexity": SKY, "deviation": BROWN, "confidenc
 EMPIRICAL_LINE: dict[str, Any] = {"color": SLATE, "width": 2}
 TRUE_LINE: dict[str, Any] = {"color": VIOLET, "width": 2, "dash": "dash"}
 
-# Least and greatest upper end of the y axis, which is raised only to show a minimum.
+# Least and greatest upper end of the y axis. It rises only to show a minimum.
 _TOP, _HIGHEST_TOP = 1.12, 2.0
 
 
 def bound_label(name: str, n_landmarks: int) -> str:
-    """Name of a bound in legends, with the number of landmarks that it holds for at once if there are several."""
+    """Name a bound in legends, with the number of landmarks that it holds for at once if there are several."""
     union = n_landmarks > 1 and name in LANDMARK_BOUNDS
     return f"{BOUND_NAMES[name]}, {n_landmarks} landmarks" if union else BOUND_NAMES[name]
 
 
 def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = None) -> go.Figure:
-    """All bounds against beta: those of a landmark on the left, those of the whole kernel on the right.
+    """Plot all bounds against beta: bounds of a landmark on the left, bounds of the whole kernel on the right.
 
     A vertical line stands at `beta`. If a bound is `chosen`, by its function in `rff_engine.bounds`, the others are
     grey.
@@ -120,7 +120,7 @@ def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = Non
     _beta_axis(fig, curves.betas)
     fig.update_yaxes(range=[0, top], fixedrange=True)
     fig.update_yaxes(title="alignment loss", col=1)
-    # Without a gap between groups: a longer legend would be cut off.
+    # No gap between groups: a longer legend would be cut off.
     below = {"orientation": "v", "yanchor": "top", "y": -0.16, "yref": "paper", "tracegroupgap": 0}
     return finish(
         fig,
@@ -134,7 +134,7 @@ def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = Non
 
 
 def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int = 430) -> go.Figure:
-    """One bound and the empirical losses (B,) against beta, with a line at the beta of a fitted estimator."""
+    """Plot one bound and the empirical losses (B,) against beta; a line marks the beta of a fitted estimator."""
     fig = Sheet()
     _add_bound(fig, curve, {})
     add_curve(fig, curve.betas, losses, "empirical loss", EMPIRICAL_LINE, "%{y:.3f}")
@@ -148,7 +148,7 @@ def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int 
 
 
 def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.Figure:
-    """Each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it."""
+    """Plot each bound at a fixed beta, at the best beta, and at the best beta with the price of choosing it."""
     names = list(free.bounds)
     rows = [BOUND_NAMES[name] for name in names]
     fixed = [free.bounds[name].at(beta) for name in names]
@@ -194,7 +194,7 @@ def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.F
 
 
 def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int) -> go.Figure:
-    """Bounds that hold for n_L landmarks at once, against n_L."""
+    """Plot bounds that hold for n_L landmarks at once, against n_L."""
     fig = Sheet()
     theorem, inverse = BOUNDS["landmark_kl"], BOUNDS["landmark_kl_inverse"]
     for values, name, line in (
@@ -210,7 +210,7 @@ def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int) -> go.Figure:
 
 
 def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: float) -> go.Figure:
-    """How often a bound fails for at least one of n_L landmarks, against n_L; `epsilon` is allowed."""
+    """Plot how often a bound fails for at least one of n_L landmarks, against n_L; `epsilon` is allowed."""
     fig, theorem = Sheet(), BOUNDS["landmark_kl"]
     for values, name, line in (
         (union.failures_together, theorem.name, {"color": theorem.colour, "width": 2.5}),
@@ -235,7 +235,7 @@ FORM_COLOURS = {"printed": VERMILION, "corrected": GREEN}
 
 
 def kept_and_broken_promises(case: WorstCase, true_loss: np.ndarray, rates: Mapping[str, np.ndarray]) -> go.Figure:
-    """Bounds on samples against their true losses, and how often they fail, against the same true losses."""
+    """Plot bounds on samples against their true losses, and how often they fail, against the same true losses."""
     fig = Sheet(1, 2, widths=[0.7, 0.3], gap=(0.08, 0.1))
     fig.add_scatter(x=[0, 0.5], y=[0, 0.5], mode="lines", name="bound = true loss", line={"color": GREY, "width": 1.5})
     for form, colour in FORM_COLOURS.items():
@@ -260,7 +260,7 @@ def kept_and_broken_promises(case: WorstCase, true_loss: np.ndarray, rates: Mapp
 
 
 def _add_bound(fig, curve, place: Mapping, grey: bool = False) -> None:
-    """Add the line of a bound with its minimum, as one entry of the legend; a grey one lies below the others."""
+    """Add the line of a bound with its minimum, as one entry of the legend; a grey line lies below the others."""
     colour, label = OTHER_COLOUR if grey else BOUNDS[curve.name].colour, bound_label(curve.name, curve.n_landmarks)
     place = {**place, "zorder": 0 if grey else 1}
     name = f"{label}: {curve.best_value:.3f} at β = {curve.best_beta:.3g}"
@@ -291,7 +291,7 @@ def _add_key(fig, label: str, symbol: str) -> None:
 
 
 def top_of(curves: Iterable[Curve]) -> float:
-    """Upper end of the y axis: a little above 1, more if the minimum of a bound is larger."""
+    """Return the upper end of the y axis: a little above 1, more if the minimum of a bound is larger."""
     worst = max(curve.best_value for curve in curves)
     return float(np.clip(1.08 * worst, _TOP, _HIGHEST_TOP))
 

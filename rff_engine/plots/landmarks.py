@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 # Space above a tile with a title; tiles are unit squares.
 _TITLE_GAP = 0.1
-# Width in pixels of maps one below the other.
+# Width in pixels of maps that stand one below the other.
 _UPRIGHT_PIXELS = 338
-# Number of points on each similarity map, few enough to be painted quickly.
+# Number of points on each similarity map: few enough to paint quickly.
 _POINTS_ON_A_MAP = 100
 
 
@@ -43,10 +43,10 @@ def similarity_mosaic(
     row_names: Sequence[str],
     upright: bool = False,
 ) -> go.Figure:
-    """Similarity maps of all landmarks, (R, L, G, G), one row for each of R methods.
+    """Show similarity maps of all landmarks, (R, L, G, G), one row for each of R methods.
 
-    Maps are evaluated at the centres of the cells. The first hundred points (n, 2) are shown on every map; their labels
-    are -1 and 1. If `upright`, for a narrow screen, methods are columns and landmarks rows.
+    Maps are evaluated at the centres of the cells. Every map shows the first hundred points (n, 2); their labels are
+    -1 and 1. If `upright`, for a narrow screen, methods are columns and landmarks rows.
     """
     tiles = np.swapaxes(rows, 0, 1) if upright else rows
     left, bottom = (np.arange(count) * (1 + GAP) for count in (tiles.shape[1], tiles.shape[0]))
@@ -85,14 +85,14 @@ def _finish_tiles(fig: Sheet, height: int, upright: bool, scale, title: str) -> 
 def prior_and_learned_maps(
     problem: LandmarkProblem, view: LandmarkView, extent: float, *, upright: bool = False
 ) -> go.Figure:
-    """`similarity_mosaic` of the prior and of the learned weights."""
+    """Show the `similarity_mosaic` of the prior and of the learned weights."""
     maps = np.stack([view.prior_maps, view.learned_maps])
     names = "prior", "learned"
     return similarity_mosaic(extent, maps, problem.landmarks, problem.X, problem.y, row_names=names, upright=upright)
 
 
 def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int = 260) -> go.Figure:
-    """Heatmap of each landmark's weights (L, D) on its frequencies, in increasing `order` of keys, if given."""
+    """Show each landmark's weights (L, D) on its frequencies as a heatmap, in increasing `order` of keys, if given."""
     Q = np.asarray(Q)
     L, D = Q.shape
     shown = Q if order is None else np.take_along_axis(Q, np.argsort(order, axis=1, kind="stable"), axis=1)
@@ -123,7 +123,7 @@ def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int 
 def errors_by_place(
     errors: ArrayLike, extent: float, marks: Mapping[str, ArrayLike], place: Sequence[float]
 ) -> go.Figure:
-    """The error (G, G) of one landmark at every place, bright where it is low, and landmarks of several methods.
+    """Show the error (G, G) of one landmark at every place, bright if low, and landmarks of several methods.
 
     The `marks` (L, 2) are by method; a star stands at `place`.
     """
@@ -136,5 +136,5 @@ def errors_by_place(
         fig.add_scatter(x=x, y=y, mode="markers", name=name, marker=marker)
     star = {"symbol": "star", "size": 18, "color": CLASS_COLOURS[1], "line": {"width": 1.5, "color": "white"}}
     fig.add_scatter(x=[place[0]], y=[place[1]], mode="markers", name="yours", marker=star)
-    below = {"orientation": "h", "x": 0, "y": -0.15, "yanchor": "top"}  # above is the scale
+    below = {"orientation": "h", "x": 0, "y": -0.15, "yanchor": "top"}  # the scale is above
     return finish(fig, 502, margin=fixed_margin(left=40, top=78, bottom=90), legend=below)

@@ -23,16 +23,16 @@ from .style import (
     log_axis,
 )
 
-#: Losses are shown in reversed colours: bright where a frequency is useful, as for weights and densities.
+#: Losses have reversed colours: a useful frequency is bright, as for weights and densities.
 _LOSS_SCALE = f"{SEQUENTIAL_SCALE}_r"
 
 
 def frequency_planes(
     extent: float, prior: ArrayLike, loss: ArrayLike, posterior: ArrayLike, *, height: int = 420
 ) -> go.Figure:
-    """Prior density, alignment loss and pseudo-posterior density over the frequency plane, (G, G) each.
+    """Show prior density, alignment loss and pseudo-posterior density over the frequency plane, (G, G) each.
 
-    Each has its own colour scale: densities from 0, losses from the smallest.
+    Each has its own colour scale: densities start at 0, losses at the smallest.
     """
     fig = square_panels([""] * 3, [extent] * 3, ["ω"] * 3)
     losses = float(np.min(loss)), float(np.max(loss))
@@ -50,9 +50,9 @@ def frequency_planes(
 
 
 def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go.Figure:
-    """Weights (N,) of the candidates from largest to smallest, as multiples of the prior's, on logarithmic axes.
+    """Plot weights (N,) of the candidates, largest first, as multiples of the prior's, on logarithmic axes.
 
-    They are by method, "rff" among them for the prior.
+    They are by method; "rff" is the prior.
     """
     fig = Sheet()
     lowest = 1e-4
@@ -81,9 +81,9 @@ def error_curves(
     height: int = 430,
     error_name: str = "test error",
 ) -> go.Figure:
-    """Test error against the number of frequencies, one line for each method, with the interval of its mean.
+    """Plot test error against the number of frequencies, a line a method, with the interval of its mean.
 
-    Curves are means and half-widths of their intervals, (P,) each, and `at_chosen` has those at the D that is marked.
+    Curves are means and half-widths of their intervals, (P,) each; `at_chosen` has both at the marked D.
     """
     D_values = np.asarray(D_values)
     fig = Sheet()

@@ -14,9 +14,9 @@ from .style import add_note, finish, fixed_margin, for_colours, lying_colorbar
 
 
 def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Sequence[str]) -> Sheet:
-    """A row of empty square panels, each with its own pair of axes around 0.
+    """Make a row of empty square panels, each with its own pair of axes around 0.
 
-    An empty title leaves space for the colour bar of `add_map`; a variable, one letter, is that of both axes.
+    An empty title leaves space for the colour bar of `add_map`. A variable is one letter and names both axes.
     """
     P = len(extents)
     fig = Sheet(columns=P, gap=(0.22 / P, 0))
@@ -31,14 +31,14 @@ def square_panel(fig: Sheet, panel: int, extent: float, letter: str) -> None:
     """Make a panel of the first row a square around 0; `letter` is the variable of both axes."""
     axis = {"range": [-extent, extent], "constrain": "domain", "fixedrange": True, "nticks": 6, "col": panel}
     axis |= {"zeroline": False, "showgrid": False}
-    # One title for both axes: in a narrow window, a title of the y axis would overlap the next panel.
+    # One title serves both axes: in a narrow window a title of the y axis would overlap the next panel.
     fig.update_xaxes(title=f"{letter}₁ →   {letter}₂ ↑", **axis)
     # In a narrow window, unused height is below the panels.
     fig.update_yaxes(scaleanchor=_axis("x", panel), constraintoward="top", **axis)
 
 
 def finish_panels(fig: Sheet, height: int, top: int) -> go.Figure:
-    """The figure of a row of panels, with `top` pixels above them."""
+    """Return the figure of a row of panels, with `top` pixels above them."""
     return finish(fig, height, margin=fixed_margin(left=40, top=top))
 
 
@@ -68,7 +68,7 @@ def add_map(
 ) -> None:
     """Show `values` (V, U), known at the centres of equal cells of [-extent, extent]^2, with a colour bar above them.
 
-    A value is called `name` under the pointer. The colour scale has the ends `limits`, and a third tick in the middle.
+    The pointer calls a value `name`. The colour scale ends at `limits`, with a third tick in the middle.
     """
     values = for_colours(values)
     V, U = values.shape

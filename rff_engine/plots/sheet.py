@@ -21,13 +21,13 @@ _validates = True
 
 
 def validate(validates: bool) -> None:
-    """Choose whether the figures of this process are validated, which takes two thirds of the time of making one."""
+    """Choose whether this process validates figures, which takes two thirds of the time of making one."""
     global _validates
     _validates = validates
 
 
 class Sheet:
-    """An empty figure of `rows` x `columns` panels, each with axes of its own; panels count from 1, row by row."""
+    """An empty figure of `rows` x `columns` panels, each with its own axes; panels count from 1, row by row."""
 
     def __init__(
         self,
@@ -49,11 +49,11 @@ class Sheet:
             self.layout[_axis("y", panel)] = {"domain": y, "anchor": _reference("x", panel)}
 
     def domain(self, panel: int) -> list[float]:
-        """Left and right end of a panel, as fractions of the width of the figure."""
+        """Return left and right end of a panel, as fractions of the width of the figure."""
         return self.layout[_axis("x", panel)]["domain"]
 
     def figure(self) -> go.Figure:
-        """The Plotly figure, validated unless this process does without."""
+        """Return the Plotly figure, validated unless this process does without."""
         layout = {name: value for name, value in self.layout.items() if value or name not in ("shapes", "annotations")}
         return go.Figure({"data": self.data, "layout": layout}, _validate=_validates)
 
@@ -117,7 +117,7 @@ class Sheet:
             self.layout["shapes"].append({"type": kind} | place | shape)
 
     def _panels(self, where: dict) -> list[int]:
-        """Panels of `row` and `col`, which are removed from `where`; without one, those of all rows or columns."""
+        """Take `row` and `col` out of `where` and return their panels; without one, panels of all rows or columns."""
         row = where.pop("row", None)
         column = where.pop("col", None)
         rows = [row] if row else range(1, self.rows + 1)
@@ -126,7 +126,7 @@ class Sheet:
 
 
 def _intervals(sizes, gap) -> list[list[float]]:
-    """[start, end] of neighbouring parts of [0, 1] with the given relative sizes and gaps between them."""
+    """Return [start, end] of neighbouring parts of [0, 1] with the given relative sizes and gaps between them."""
     lengths = np.asarray(sizes, dtype=float) / np.sum(sizes) * (1 - gap * (len(sizes) - 1))
     starts = [float(lengths[:i].sum() + gap * i) for i in range(len(lengths))]
     return [[start, min(start + float(length), 1.0)] for start, length in zip(starts, lengths, strict=True)]
@@ -137,7 +137,7 @@ def _coloraxis(name: str) -> str:
 
 
 def _with_stops(look: dict) -> dict:
-    """The same with a colour scale as stops, which browsers need where it is given by name."""
+    """Replace a named colour scale by its stops, which browsers need."""
     if not isinstance(look.get("colorscale"), str):
         return look
     return look | {"colorscale": _stops(look["colorscale"])}

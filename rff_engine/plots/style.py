@@ -31,7 +31,7 @@ class Method(NamedTuple):
     colour: str
     symbol: str
     dash: str = ""
-    """Empty for what is shown as no curve"""
+    """Empty if no curve shows it"""
 
 
 _ORTHOGONAL, _EVEN, _FITTED = "dash", "dashdot", "solid"
@@ -94,7 +94,7 @@ _DARKEST, _BRIGHTEST, _WHITE = 0.12, 0.86, 230
 
 
 def palette() -> dict[str, Any]:
-    """Colours as "#rrggbb", scales as evenly spaced stops, and dashes of methods, for drawings without Plotly."""
+    """Return colours as "#rrggbb", scales as even stops, and dashes of methods, for drawings without Plotly."""
     return {
         "blue": BLUE,
         "red": RED,
@@ -119,7 +119,7 @@ def _rgb(colour: str) -> tuple[float, float, float]:
 
 
 def dark_scale(scale: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
-    """A diverging scale for a dark ground: the same hues with a dark centre, brighter towards both ends."""
+    """Return a diverging scale for a dark ground: the same hues with a dark centre, brighter towards both ends."""
     return [(place, _with_inverted_lightness(colour)) for place, colour in scale]
 
 
@@ -130,7 +130,7 @@ def _with_inverted_lightness(colour: str) -> str:
 
 
 def darken(fig: go.Figure) -> go.Figure:
-    """Give the maps of a figure with a white centre a dark one, and lines on them a light colour.
+    """Give the maps of a figure with a white centre a dark centre, and lines on them a light colour.
 
     The light colours stay in ``layout.meta``, for files.
     """
@@ -150,12 +150,12 @@ def darken(fig: go.Figure) -> go.Figure:
 
 
 def landmark_colour(index: int) -> str:
-    """Colour of a landmark, the same on every page."""
+    """Return the colour of a landmark, the same on every page."""
     return LANDMARK_COLOURS[index % len(LANDMARK_COLOURS)]
 
 
 def finish(fig: Sheet, height: int, **layout: Any) -> go.Figure:
-    """The figure of a sheet, with the common margins, legend and hover, which `layout` overrides."""
+    """Return the figure of a sheet with the common margins, legend and hover, which `layout` overrides."""
     defaults = {
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
@@ -173,7 +173,7 @@ def finish(fig: Sheet, height: int, **layout: Any) -> go.Figure:
 
 
 def for_colours(values: ArrayLike) -> np.ndarray:
-    """Values of a map in float32, rounded to 12 bits (the labels show 3 digits), which saves bytes."""
+    """Round the values of a map to 12 bits in float32 (the labels show 3 digits), which saves bytes."""
     values = np.asarray(values, dtype=np.float32)
     bits = values.view(np.uint32)
     rounded = ((bits + np.uint32(0x400)) & np.uint32(0xFFFFF800)).view(np.float32)
@@ -181,9 +181,9 @@ def for_colours(values: ArrayLike) -> np.ndarray:
 
 
 def fixed_margin(*, left: int = 62, right: int = 12, top: int = 36, bottom: int = 48) -> dict[str, int]:
-    """Fixed margins around the panels in pixels.
+    """Return fixed margins around the panels in pixels.
 
-    With automatic margins, Plotly paints a figure twice: to measure labels, legend and colour bars, and again.
+    With automatic margins Plotly paints a figure twice: first to measure labels, legend and colour bars.
     """
     return {"l": left, "r": right, "t": top, "b": bottom, "autoexpand": False}
 
@@ -209,7 +209,7 @@ def add_curve(
 def add_means(
     fig: Sheet, x: np.ndarray, draws: np.ndarray, method: str, dash: str, sizes: np.ndarray, hover: str
 ) -> None:
-    """Add a method's means over draws, (P, draws), in a band from the smallest to the largest; sizes of marks (P,)."""
+    """Draw a method's means over draws, (P, draws), in a band from smallest to largest; sizes of marks (P,)."""
     colour = METHOD_COLOURS[method]
     add_band(fig, x, draws.min(axis=1), draws.max(axis=1), colour, opacity=0.15, legendgroup=method)
     line = {"color": colour, "width": 2, "dash": dash}
@@ -218,7 +218,7 @@ def add_means(
 
 
 def log_axis(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
-    """A logarithmic axis with a tick at each of these values."""
+    """Return a logarithmic axis with a tick at each of these values."""
     return {"type": "log", "tickvals": values, "ticktext": [f"{value:.12g}" for value in values]}
 
 
@@ -228,7 +228,7 @@ def add_note(fig: Sheet, x: float, y: float | str, text: str, **kwargs: Any) -> 
 
 
 def lying_colorbar(title: str, ticks: Sequence[float], *, centre: float = 0.5, length: float = 0.5) -> dict[str, Any]:
-    """A horizontal colour bar above the plot with its title on top; `centre` and `length` as fractions of the width."""
+    """Return a horizontal colour bar on top of the plot; `centre` and `length` are fractions of the width."""
     return {
         "orientation": "h",
         "x": centre,

@@ -1,4 +1,4 @@
-"""Square pictures of the plane beside each other in one pair of axes, with points and landmarks on them."""
+"""Square pictures of the plane side by side in one pair of axes, with points and landmarks on them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def add_points(
 def in_tile(
     points: ArrayLike, extent: float, left: float, bottom: float, side: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates of points of the plane in the tile with corner (left, bottom)."""
+    """Return coordinates of points of the plane in the tile with corner (left, bottom)."""
     inside = np.clip(np.asarray(points) / (2 * extent) + 0.5, 0, 1)
     return left + side * inside[:, 0], bottom + side * inside[:, 1]
 
@@ -66,7 +66,7 @@ def square_tiles(fig: Sheet, left: float, right: float, bottom: float, top: floa
 def add_tiles(
     fig: Sheet, tiles: np.ndarray, left: np.ndarray, bottom: np.ndarray, coloraxis: str, name: str, side: float = 1.0
 ) -> None:
-    """Add tiles (R, C, V, U) at squares as one heatmap, with gaps of NaN; `name` is what a value is, for the pointer.
+    """Add tiles (R, C, V, U) at squares as one heatmap, with gaps of NaN; the pointer calls a value `name`.
 
     A browser paints one heatmap much faster than a dozen.
     """

@@ -4,8 +4,8 @@ It is trained on the training rows for all pairs (C, gamma); the first pair with
 varying slowest (Letarte et al. 2019, Section 6). Distances are shared over gamma, the kernel matrix over C. All is in
 float64, whatever the precision of later stages, and reproduces published errors to the digit.
 
-An SVM none of whose dual coefficients reaches C solves the problem of every larger C as well. Since the first of equal
-ones wins, these are not trained: on the distant points of unscaled columns, that is most of them.
+An SVM without a dual coefficient at C also solves the problem of every larger C. Since the first of equal ones wins,
+the larger ones are not trained: on the distant points of unscaled columns, that is most of them.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from .letarte_problem import LetarteProblem
 from .problem import Part, Report, Row, Work
 from .protocols import LetarteProtocol
 
-# Up to this many rows, distances are kept for all gammas.
+# Up to so many rows, distances are kept for all gammas.
 _MAX_ROWS_SHARED = 10000
-# Up to this many rows, a kernel matrix is kept if it takes at most this fraction of free memory; else libsvm computes
-# kernel values many times over.
+# Up to so many rows, a kernel matrix is kept if it takes at most this fraction of free memory. Otherwise libsvm
+# computes kernel values many times.
 _MAX_ROWS_HELD = 30000
 _MEMORY_HELD = 0.4
-# Kernel values between training rows and others in memory at a time.
+# Kernel values between training rows and other rows in memory at a time.
 _BLOCK_VALUES = 1 << 25
 # A dual coefficient above this fraction of C counts as having reached it.
 _REACHED = 0.999
 
 
 def prior(problem: LetarteProblem, protocol: LetarteProtocol, work: Work) -> Generator[Report, None, LetarteProblem]:
-    """The problem with the chosen or fixed gamma, in the precision of later stages; reports the row of "svm"."""
+    """Return the problem with the chosen or fixed gamma, in the precision of later stages; report the row of "svm"."""
     gamma = protocol.gamma
     if _needed(protocol):
         row = work.known({"method": "svm"})
@@ -49,17 +49,17 @@ def prior(problem: LetarteProblem, protocol: LetarteProtocol, work: Work) -> Gen
 
 
 def _choose(problem: LetarteProblem, protocol: LetarteProtocol, work: Work) -> Generator[Report, None, Row]:
-    """The row of the SVM that has the fewest validation errors; each gamma is searched by a call of its own."""
+    """Return the row of the SVM with the fewest validation errors; one call searches each gamma."""
     found, gammas = {}, _gammas(protocol)
     for gamma, best in work.each((_search, problem, protocol, gamma) for gamma in gammas):
         found[gamma] = best
         yield f"SVM: {len(found)} of {len(gammas)} values of gamma", None
-    # (j, i) is the order of the grid, in which C varies slowest.
+    # (j, i) is the order of the grid: C varies slowest.
     i = min(range(len(gammas)), key=lambda i: (found[gammas[i]].n_errors, found[gammas[i]].j, i))
     gamma, C, errors = gammas[i], protocol.Cs[found[gammas[i]].j], found[gammas[i]].errors
     seconds = sum(of_gamma.seconds for of_gamma in found.values())
     if protocol.refit_svm and len(_training_rows(problem, protocol).y) < len(problem.train.y):
-        problem.kept.clear()  # distances of the fewer rows
+        problem.kept.clear()  # distances of the subset
         ((errors, more),) = work.each([(_refit, problem, gamma, C)])
         seconds += more
     row = problem.row("svm", errors, seconds, gamma=gamma, C=C)
@@ -68,7 +68,7 @@ def _choose(problem: LetarteProblem, protocol: LetarteProtocol, work: Work) -> G
 
 
 def _refit(problem: LetarteProblem, gamma: float, C: float) -> tuple[dict[str, float], float]:
-    """Errors of the SVM on all training rows, and the seconds that they took."""
+    """Return errors of the SVM on all training rows, and the seconds that they took."""
     start = time.perf_counter()
     given = _SVMInput(problem, problem.train, gamma)
     errors = given.error_rates(given.machine(C).fit(given.training, problem.train.y))
@@ -77,12 +77,12 @@ def _refit(problem: LetarteProblem, gamma: float, C: float) -> tuple[dict[str, f
 
 
 def with_notes(problem: LetarteProblem, protocol: LetarteProtocol) -> LetarteProblem:
-    """The problem with the notes of the baseline, which every row has."""
+    """Return the problem with the notes of the baseline, which every row has."""
     return replace(problem, notes=(*problem.notes, *baseline_notes(problem, protocol)))
 
 
 def baseline_notes(problem: LetarteProblem, protocol: LetarteProtocol) -> list[str]:
-    """Notes for every row: the number of training rows of the baseline, if it is not all of them."""
+    """Return notes for every row: the number of training rows of the baseline, if it is not all of them."""
     n = len(problem.train.y)
     used = len(_training_rows(problem, protocol).y) if _needed(protocol) else None
     chosen = "C and gamma of the SVM" if protocol.refit_svm else "SVM and gamma"
@@ -153,7 +153,7 @@ class _SVMInput:
         return sum(int((machine.predict(some) != y).sum()) for some, y in self._blocks(name, part))
 
     def _blocks(self, name: str, part: Part) -> Iterator[tuple]:
-        """Inputs of predictions and their labels, some rows at a time."""
+        """Yield inputs of predictions and their labels, some rows at a time."""
         if not self._held or name == "train":
             yield (self.training if name == "train" else part.X), part.y
         elif len(part.y) * len(self._train.y) <= _BLOCK_VALUES:
@@ -180,7 +180,7 @@ class _SVMInput:
 
 
 def _machine_class(held: bool):
-    """SVC of scikit-learn; if kernel matrices are not kept, the faster one of scikit-learn-intelex if installed."""
+    """Return SVC: scikit-learn's, or scikit-learn-intelex's, if installed, when kernel matrices are not kept."""
     if not held:
         try:
             from sklearnex.svm import SVC  # pyright: ignore[reportMissingImports] - an optional package

@@ -39,7 +39,7 @@ _PRIOR_FRACTION = 0.5
 _BETAS, _RHOS = (1.0, 10.0, "bound"), (0.01, 0.1, "bound")
 _WIDTH_COMPONENTS = 100
 _LANDMARK_FREQUENCIES = 32
-#: Sets whose columns have units of their own.
+#: Sets with a unit for each column.
 SCALED = ("ads", "adult", "breast")
 
 
@@ -109,7 +109,7 @@ class CertifiedSplit:
         kernel: SpectralKernel | None = None,
         epsilon: float = 0.05,
     ) -> CertifiedRun:
-        """Bounds and test errors of a method with D features or landmarks; `kernel` None is one of width "scale"."""
+        """Compute bounds and test errors of a method with D features or landmarks; `kernel` None has width "scale"."""
         model, split = self.fitted(method, n_components, kernel, epsilon), self.split
         wrong = model.predict(split.X_test) != split.y_test
         chances = model.vote_shares(split.X_test)
@@ -135,7 +135,7 @@ class CertifiedSplit:
         kernel: SpectralKernel | None = None,
         epsilon: float = 0.05,
     ) -> CertifiedClassifier:
-        """The classifier of `run`."""
+        """Fit the classifier of `run`."""
         check_choice(method, "method", METHODS)
         most = self.most_components(method)
         if check_count(n_components, "n_components") > most:
@@ -147,7 +147,7 @@ class CertifiedSplit:
         return self._fitted(self._maps(method, kernel, n_components), epsilon)
 
     def posterior_alone(self, model: CertifiedClassifier) -> dict[str, float]:
-        """Bounds of the posterior by PAC-Bayes-kl at the whole epsilon, without the test set's arm, and test errors."""
+        """Compute PAC-Bayes-kl bounds of the posterior at the whole epsilon, without the test set, and test errors."""
         signs, rows = np.where(self.y == model.classes_[1], 1.0, -1.0), model.bound_rows_
 
         def unit(X):
@@ -165,11 +165,11 @@ class CertifiedSplit:
         }
 
     def most_components(self, method: str) -> int:
-        """The largest D: landmarks are distinct rows of the prior's half, frequencies and rounds are not limited."""
+        """Return the largest D: landmarks are distinct rows of the prior's half, other features have no limit."""
         return prior_sizes(len(self.y), _PRIOR_FRACTION)[1] if method == "landmarks" else sys.maxsize
 
     def kernel(self) -> SpectralKernel:
-        """The Gaussian kernel of the width at which random Fourier features err least on the prior's rows."""
+        """Return the Gaussian kernel whose random Fourier features err least on the prior's rows."""
         model = self._fitted([self._scaled(RandomFourierFeatures(None, 1, random_state=0))], 0.05)
         sigma = self._last(model.features_).kernel_.sigma
         kernels = [GaussianKernel(width * sigma) for width in WIDTHS]
@@ -177,7 +177,7 @@ class CertifiedSplit:
         return self._last(self._fitted([self._scaled(one) for one in maps], 0.05).features_).kernel_
 
     def _fitted(self, maps, epsilon: float) -> CertifiedClassifier:
-        # All seeds are given, so that the prior's rows are the same for all maps.
+        # All seeds are given, so that all maps have the same prior's rows.
         return CertifiedClassifier(maps, _PRIOR_FRACTION, epsilon, self.random_state).fit(self.X, self.y)
 
     def _maps(self, method: str, kernel, D: int) -> list:
@@ -189,7 +189,7 @@ class CertifiedSplit:
         elif method == "okrff":
             maps = [OptimizedKernelFeatures(kernel, D, N, rho=rho, random_state=seed) for rho in _RHOS]
         elif method == "boosting":
-            # Descended frequencies leave the prior: the width that suits drawn ones need not suit them.
+            # Descended frequencies leave the prior: a good width for drawn ones need not be good for them.
             kernels = [None] if kernel is None else [kernel, GaussianKernel("scale")]
             maps = [
                 LandmarkBoosting(one, D, weak_learner, random_state=seed)
@@ -205,7 +205,7 @@ class CertifiedSplit:
         return [self._scaled(one) for one in maps]
 
     def _scaled(self, features):
-        """The map on scaled columns, where the set needs it; the scaling is learned with the map."""
+        """Return the map, on scaled columns if the set needs it; the scaling is learned with the map."""
         return make_pipeline(StandardScaler(), features) if self.split.name in SCALED else features
 
     @staticmethod

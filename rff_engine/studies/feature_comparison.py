@@ -1,8 +1,8 @@
 """The feature comparison: linear models on the features of every method (Li et al. 2019, Table 3).
 
-In a row, train_error and test_error are those of the chosen model, fitted on all training rows, and valid_error is
-that of cross-validation: a root mean square in the units of the target, or a fraction. D is the number r of
-frequencies, C that of the model.
+In a row, train_error and test_error belong to the chosen model, fitted on all training rows, and valid_error to
+cross-validation: a root mean square in the units of the target, or a fraction. D is the number r of frequencies, and
+C belongs to the model.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .protocols import FeatureComparison
 
 
 def feature_comparison_rows(problem: LiProblem, protocol: FeatureComparison, work: Work) -> Iterator[Report]:
-    """A call for each row."""
+    """Compute each row by a call."""
     wanted = (row for row in work.in_turn(protocol.settings()) if work.known(row) is None)
     for row in work.each((_compare, problem, protocol, settings) for settings in wanted):
         yield f"{row['method']}, r = {row['D']}", row
@@ -59,19 +59,19 @@ def _compare(problem: LiProblem, protocol: FeatureComparison, settings: Row) -> 
 
 
 def _features(problem: LiProblem, features, X) -> np.ndarray:
-    """Features in float32 for a classification, which makes SVM paths faster; in float64 for a regression."""
+    """Compute features in float32 for a classification, for faster SVM paths; in float64 for a regression."""
     return features.transform(X if problem.task == "regression" else X.astype(np.float32))
 
 
 def _folds(problem: LiProblem, folds: int):
-    """Training and held-out rows of each fold, the same for all methods."""
+    """Return training and held-out rows of each fold, the same for all methods."""
     kind = KFold if problem.task == "regression" else StratifiedKFold
     shuffled = kind(folds, shuffle=True, random_state=draw_seed(problem.rng("folds")))
     return shuffled.split(problem.train.X, problem.train.y)
 
 
 def _path(regression: bool, features, y, Cs) -> dict:
-    """Paths of models over C by class: for more than two classes, one of each class against the others."""
+    """Fit paths of models over C by class: for more than two classes, one of each class against the others."""
     if regression:
         return {None: ridge_path(features, y, Cs)}
     classes = [True] if y.dtype == bool else np.unique(y)
@@ -79,7 +79,7 @@ def _path(regression: bool, features, y, Cs) -> dict:
 
 
 def _losses(regression: bool, path: dict, features, y) -> np.ndarray:
-    """The sum of squares, or the number of errors, of each model of a path."""
+    """Return the sum of squares, or the number of errors, of each model of a path."""
     if regression:
         coef, intercept = path[None]
         return ((features @ coef.T + intercept - y[:, None]) ** 2).sum(axis=0)
@@ -94,9 +94,9 @@ def _error(regression: bool, loss: float, part: Part) -> float:
 
 
 def ridge_path(features: np.ndarray, y: ArrayLike, Cs: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Ridge regressions, one for each C, that minimise ||w||^2 / 2 + C sum_i (y_i - w . z_i - b)^2.
+    """Fit ridge regressions, one for each C, that minimise ||w||^2 / 2 + C sum_i (y_i - w . z_i - b)^2.
 
-    Equals scikit-learn's ``Ridge`` with alpha = 1 / (2 C), and `rff_engine.ridge_path` with lambda = 1 / (2 C n). For
+    It equals scikit-learn's ``Ridge`` at alpha = 1 / (2 C), and `rff_engine.ridge_path` at lambda = 1 / (2 C n). For
     features (n, F) the coefficients have the shape (n_C, F), and the intercepts (n_C,).
     """
     return ridge.ridge_path(features, y, 1 / (2 * len(features) * np.asarray(Cs, dtype=np.float64)))

@@ -1,6 +1,6 @@
-"""Methods that fit random features of a kernel, by name: those of Li et al. (2019, Tables 2 and 3) and more.
+"""Methods that fit random features of a kernel, by name: Li et al. (2019, Tables 2 and 3) have most of them.
 
-A method is fitted on training rows and then maps any rows to features, whose inner products approximate the kernel.
+A method is fitted on training rows. It then maps any rows to features whose inner products approximate the kernel.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from ..nystroem import NystroemMap
 from ..posteriors import optimized_kernel_weights, pseudo_posterior
 
 TASKS = ("regression", "classification")
-# Candidates for each frequency that is drawn from the pseudo-posterior.
+# Candidates for each frequency from the pseudo-posterior.
 _CANDIDATES = 10
 _ROWS = 4096  # of phases in memory at a time
-# Stopping rules of descents. Stored rows depend on them, so they are independent of the functions' defaults.
+# Stopping rules of descents. Stored rows depend on them, so they do not follow the functions' defaults.
 _ADAPTED = {"max_steps": 150, "tol": 1e-3}
 _SUPERVISED = {"max_steps": 60, "tol": 1e-3}
-# T and S of Algorithms 1 and 2, which the paper does not give; they stop at the same relative decrease as above.
+# T and S of Algorithms 1 and 2. The paper does not give them; they stop at the same relative decrease as above.
 _ALTERNATED = {"max_steps": 150, "inner_steps": 10, "tol": 1e-3, "solver": "alternating"}
-# Fixed rates mu by r, with which SAMPLE descends well and which are too large for the centroids of mnist01: by default
-# the rate is the inverse of the largest curvature at the start. A gradient is of the order of a weight, 1 / r.
+# Fixed rates mu by r: SAMPLE descends well with them, but they are too large for the centroids of mnist01. The default
+# rate is the inverse of the largest curvature at the start. A gradient is of the order of a weight, 1 / r.
 _LARGE_RATE, _LARGER_RATE, _LARGEST_RATE = 1 / 40, 1 / 30, 1 / 26
-# The decay of Algorithm 2 is one of those that `supervise_frequencies` chooses from: a choice takes four times as long.
+# The decay of Algorithm 2 is one of the choices of `supervise_frequencies`: choosing takes four times as long.
 _ALTERNATED_SUPERVISED = {"max_steps": 30, "inner_steps": 5, "tol": 1e-3, "solver": "alternating", "decay": 1e-3}
-# With half the steps: the paper says of none of its numbers after how many.
+# Half the steps: the paper does not say after how many steps it took its numbers.
 _ALTERNATED_15_STEPS = _ALTERNATED_SUPERVISED | {"max_steps": 15}
-# One step of the descent that the tables use, for the same reason.
+# One step of the descent of the tables, for the same reason.
 _ONE_STEP = _SUPERVISED | {"max_steps": 1}
-# Defaults of the generator that Yang et al. published.
+# Defaults of the published generator of Yang et al.
 _SKIPPED, _LEAPED = 1000, 700
-# Of WEIGHT's regression, chosen on held-out rows.
+# Ridges of WEIGHT's regression, chosen on held-out rows.
 _WEIGHT_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
@@ -63,7 +63,7 @@ class FourierMap:
     """(r,), see `fourier_features`; ``None`` stands for 1/r each"""
 
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """Features of the rows of `X`, (n, 2 r), in its precision."""
+        """Compute features of the rows of `X`, (n, 2 r), in its precision."""
         return fourier_features(X, self.frequencies, self.weights)
 
 
@@ -79,7 +79,7 @@ def fit_features(
 ) -> FourierMap | NystroemMap:
     """Fit the features of a method on training rows.
 
-    Methods that start from frequencies drawn from the kernel start from the same ones at the same `random_state`.
+    Methods that start from frequencies of the kernel start from the same ones at the same `random_state`.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def fit_features(
 
 
 def tolerance(name: str) -> float:
-    """Largest relative difference between errors with the features of a method on two processors."""
+    """Return the largest relative difference between errors of a method on two processors."""
     check_choice(name, "name", tuple(METHODS))
     return _DESCENDED_TOLERANCE if name in DESCENDED else _DRAWN_TOLERANCE
 
@@ -128,17 +128,17 @@ def _sampled(sampling: str, X, kernel, r, rng):
 
 
 def _weighted(X, kernel, r, rng):
-    """Monte Carlo frequencies, and nonnegative weights fitted to the kernel on sampled rows (Chang et al. 2017)."""
+    """Draw Monte Carlo frequencies; fit nonnegative weights to the kernel on sampled rows (Chang et al. 2017)."""
     omega = draw_frequencies(kernel, r, X.shape[1], random_state=rng)
     landmarks, shares = kernel_landmarks(X, min(r, X.shape[0]), "sample", rng)
     return FourierMap(omega, feature_weights(landmarks, kernel, omega, shares))
 
 
 def _regressed(X, kernel, r, rng):
-    """Monte Carlo frequencies, with the weights of a ridge regression of the kernel (Chang et al. 2017).
+    """Draw Monte Carlo frequencies, weighted by a ridge regression of the kernel (Chang et al. 2017).
 
-    Half of the drawn rows fit the weights, the other half choose the ridge. Negative weights, which no feature map has,
-    are set to 0.
+    Half of the sampled rows fit the weights, the other half choose the ridge. Negative weights, which no feature map
+    has, are set to 0.
     """
     omega = draw_frequencies(kernel, r, X.shape[1], random_state=rng)
     rows, _ = kernel_landmarks(X, min(2 * r, X.shape[0]), "sample", rng)
@@ -150,7 +150,7 @@ def _regressed(X, kernel, r, rng):
 
 
 def _leaped(X, kernel, r, rng):
-    """Every 701st point of Sobol's scrambled sequence after the first 1000, as in the code of Yang et al. (2014)."""
+    """Take every 701st point of Sobol's scrambled sequence after the first 1000, as the code of Yang et al. (2014)."""
     sequence = qmc.Sobol(kernel.uniforms_per_frequency(X.shape[1]), rng=np.random.default_rng(draw_seed(rng)))
     sequence.fast_forward(_SKIPPED)
     points = []
@@ -163,7 +163,7 @@ def _leaped(X, kernel, r, rng):
 
 
 def _adapted(selection: str, X, kernel, r, rng, rule=None, rate_by_r: float | None = None):
-    """SAMPLE and CLUSTER of Li et al. (2019): frequencies and weights that fit the kernel on landmarks."""
+    """Fit frequencies and weights to the kernel on landmarks: SAMPLE and CLUSTER of Li et al. (2019)."""
     omega = draw_frequencies(kernel, r, X.shape[1], random_state=rng)
     landmarks, shares = kernel_landmarks(X, min(r, X.shape[0]), selection, rng)
     rule = _ADAPTED if rule is None else rule
@@ -177,20 +177,20 @@ def _nystroem(selection: str, X, kernel, r, rng):
 
 
 def _aligned(X, y, kernel, r, rng, task, rho: float = 0.01):
-    """ALIGN: Monte Carlo frequencies weighted by the optimized kernel (Sinha and Duchi 2016)."""
+    """Draw Monte Carlo frequencies weighted by the optimized kernel: ALIGN (Sinha and Duchi 2016)."""
     omega = draw_frequencies(kernel, r, X.shape[1], random_state=rng)
     return FourierMap(omega, optimized_kernel_weights(_alignment_loss(X, y, omega, task), rho))
 
 
 def _pseudo_posterior(X, y, kernel, r, rng, task, beta: float = 1.0):
-    """Frequencies drawn from the pseudo-posterior on ten times as many candidates (Letarte et al. 2019)."""
+    """Draw frequencies from the pseudo-posterior on ten times as many candidates (Letarte et al. 2019)."""
     omega = draw_frequencies(kernel, _CANDIDATES * r, X.shape[1], random_state=rng)
     Q = pseudo_posterior(_alignment_loss(X, y, omega, task), beta, X.shape[0])
     return FourierMap(omega[rng.choice(len(omega), size=r, p=Q)])
 
 
 def _supervised(X, y, kernel, r, rng, task, rule=None):
-    """SUPERVISE of Li et al. (2019): minimise a predictor's loss and that of the kernel approximation together.
+    """Minimise a predictor's loss and the kernel approximation's loss together: SUPERVISE of Li et al. (2019).
 
     The predictor has unweighted features: the weights belong to the approximation.
     """
@@ -201,13 +201,13 @@ def _supervised(X, y, kernel, r, rng, task, rule=None):
 
 
 def _supervised_as_printed(rule, X, y, kernel, r, rng, task):
-    """SUPERVISE by Algorithm 2, for a classification with the hinge loss."""
+    """Run SUPERVISE by Algorithm 2, for a classification with the hinge loss."""
     loss = "hinge" if task == "classification" else "smooth"
     return _supervised(X, y, kernel, r, rng, task, rule | {"loss": loss})
 
 
 def _alignment_loss(X, y, omega, task):
-    """`alignment_loss`; for a regression with products of standardised targets in place of +1 and -1."""
+    """Return `alignment_loss`; a regression uses products of standardised targets in place of +1 and -1."""
     if task == "classification":
         return alignment_loss(X, y, omega)
     y = as_numbers(y, "y")
@@ -237,7 +237,7 @@ VARIANTS = {
     "supervise_one_step": "supervise",
 }
 """Methods as their papers or published code have them, and the methods that stand for them here"""
-#: Those that are schemes of `draw_frequencies`.
+#: Schemes of `draw_frequencies`.
 SAMPLED = tuple(name for name in SAMPLING_SCHEMES if name not in VARIANTS)
 METHODS: dict[str, Callable[..., FourierMap | NystroemMap]] = {
     **{name: partial(_sampled, name) for name in SAMPLED},
@@ -273,9 +273,9 @@ DESCENDED = (
     "supervise",
     *(name for name, usual in VARIANTS.items() if usual in ("sample", "cluster", "supervise")),
 )
-"""Methods whose frequencies minimise a nonconvex loss: the minimum found depends on the processor's rounding"""
-# Relative differences between processors. Measured between OpenBLAS's kernels for AVX2 and AVX-512 and between two
-# machines: at most 7.3e-9 of drawn features (they are float32), of descended ones 1e-3 on wine, 2.1e-2 on parkinson.
+"""Methods whose frequencies minimise a nonconvex loss: which minimum they reach depends on the processor's rounding"""
+# Relative differences between processors, measured between OpenBLAS's kernels for AVX2 and AVX-512 and between two
+# machines: at most 7.3e-9 for drawn features (they are float32); for descended ones 1e-3 on wine, 2.1e-2 on parkinson.
 # More steps do not help: tol 1e-5 in place of 1e-3 takes ten times as many, and errors still differ by up to 6 %.
 _DRAWN_TOLERANCE, _DESCENDED_TOLERANCE = 1e-7, 0.05
 UNLABELLED = tuple(name for name in METHODS if name not in LABELLED)

@@ -25,14 +25,14 @@ from .letarte_problem import PARTS, LetarteProblem
 from .problem import Report, Row, Work, wave_seconds
 from .protocols import FeatureSweep
 
-_SECONDS_A_CALL = 0.5  # of those that compute losses
-_WAVE_BYTES = 2**30  # cosines and sines that a setting keeps in memory
-_DRAWS_A_BLOCK = 250  # of the Gram matrix
-_ROWS_BEYOND = 1024  # at a time, of waves that are not kept in memory
+_SECONDS_A_CALL = 0.5  # seconds of calls that compute losses
+_WAVE_BYTES = 2**30  # bytes of cosines and sines that a setting keeps in memory
+_DRAWS_A_BLOCK = 250  # draws in a block of the Gram matrix
+_ROWS_BEYOND = 1024  # rows at a time of waves that are not kept in memory
 
 
 def feature_sweep_rows(problem: LetarteProblem, protocol: FeatureSweep, work: Work) -> Iterator[Report]:
-    """The losses of candidates, then a call for each row; those of a method and beta or rho follow each other."""
+    """Compute the losses of candidates, then each row by a call; rows of a method and beta or rho are neighbours."""
     with_gamma = yield from prior(problem, protocol, work)
     groups: dict[tuple, list[Row]] = {}
     for row in protocol.settings():
@@ -51,7 +51,7 @@ def feature_sweep_rows(problem: LetarteProblem, protocol: FeatureSweep, work: Wo
 
 
 def _all_losses(problem: LetarteProblem, protocol: FeatureSweep, work: Work):
-    """Losses of all candidates, shape (N,)."""
+    """Compute losses of all candidates, shape (N,)."""
     blocks, parts = _candidates(problem, protocol), {}
     runs = _runs_of_blocks(blocks, len(problem.train.y))
     for run, losses in work.each((_losses, problem, protocol, run) for run in runs):
@@ -65,7 +65,7 @@ def _learns(protocol: FeatureSweep) -> bool:
 
 
 def _candidates(problem: LetarteProblem, protocol: FeatureSweep) -> FrequencyBlocks:
-    # The first candidates do not depend on their number: without a posterior no others are needed.
+    # The first candidates do not depend on their number. Without a posterior no others are needed.
     N = protocol.n_candidates if _learns(protocol) else max(protocol.n_features)
     seed = int(problem.child_seed("candidates").generate_state(1, np.uint64)[0])
     kernel = GaussianKernel() if problem.gamma is None else problem.kernel
@@ -73,7 +73,7 @@ def _candidates(problem: LetarteProblem, protocol: FeatureSweep) -> FrequencyBlo
 
 
 def _runs_of_blocks(blocks: FrequencyBlocks, n: int) -> list[range]:
-    """Consecutive blocks of candidates that take about half a second each."""
+    """Group consecutive blocks of candidates that take about half a second together."""
     one = wave_seconds(n, blocks.block_size, blocks.n_features)
     at_once = max(1, int(_SECONDS_A_CALL / one))
     return [range(b, min(b + at_once, blocks.n_blocks)) for b in range(0, blocks.n_blocks, at_once)]
@@ -95,7 +95,7 @@ class _Drawn(NamedTuple):
 
 
 def _fit(problem: LetarteProblem, protocol: FeatureSweep, settings: Row, losses: np.ndarray | None) -> Row:
-    """A row of a method and beta or rho. The largest D is drawn in any case."""
+    """Compute a row of a method and beta or rho. The largest D is always drawn."""
     setting = {name: settings.get(name) for name in ("method", "beta", "rho")}
     drawn = problem.keep("drawn", setting, partial(_draw, problem, protocol, losses, **setting))
     D, start = settings["D"], time.perf_counter()
@@ -113,7 +113,7 @@ def _draw(problem: LetarteProblem, protocol: FeatureSweep, losses, method: str, 
 
 
 def _sample(problem: LetarteProblem, method: str, value: float | None, D: int, losses) -> np.ndarray:
-    """Candidates drawn by a method for the largest D; smaller D use the first of them."""
+    """Draw candidates by a method for the largest D; smaller D use the first of them."""
     if value is None:  # "rff": the first candidates
         return np.arange(D)
     if method == "pbrff":
@@ -127,7 +127,7 @@ def _sample(problem: LetarteProblem, method: str, value: float | None, D: int, l
 
 
 def _svm_path(problem: LetarteProblem, waves: _Waves, gram: _IncrementalGram, D: int, Cs):
-    """Coefficients and intercepts of the linear SVMs of every C on the first D draws."""
+    """Fit the linear SVMs of every C on the first D draws; return coefficients and intercepts."""
     features = waves.features(D, "train")
     if not gram_pays(features.shape[0], features.shape[1], features.dtype):
         return linear_svm_path(features, problem.train.y, Cs, form="primal")
@@ -137,15 +137,15 @@ def _svm_path(problem: LetarteProblem, waves: _Waves, gram: _IncrementalGram, D:
 class _IncrementalGram:
     """Gram matrix of the training rows, extended as D grows.
 
-    The sum over whole blocks of draws is kept, and the rest, less than a block, added for each D. So the result for a D
-    does not depend on which other D there are.
+    The sum over whole blocks of draws is kept; the rest, less than a block, is added for each D. So the result for a D
+    does not depend on the other values of D.
     """
 
     def __init__(self, waves: _Waves):
         self._waves, self._sum, self._draws = waves, None, 0
 
     def of(self, D: int) -> np.ndarray:
-        """Lower triangle of the Gram matrix of the first D draws; it takes longer where D decreases."""
+        """Return the lower triangle of the Gram matrix of the first D draws; a decreasing D takes longer."""
         if self._draws > D:
             self._sum, self._draws = None, 0
         while self._draws + _DRAWS_A_BLOCK <= D:
@@ -166,8 +166,8 @@ class _Waves:
     """Cosines and sines of all rows at a draw of candidates, computed once for all D.
 
     A candidate drawn c times in D makes c equal columns of 1/sqrt(D) cos and 1/sqrt(D) sin. One column with the
-    factor sqrt(c/D) gives the same inner products between rows, hence the same SVM: the distinct candidates, in
-    order of first appearance, are columns enough, and those of fewer draws are the first of them.
+    factor sqrt(c/D) gives the same inner products between rows, hence the same SVM. So the distinct candidates, in
+    order of first appearance, are columns enough. Fewer draws use the first columns.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class _Waves:
         _, first, code = np.unique(sampled, return_index=True, return_inverse=True)
         self._distinct = sampled[np.sort(first)]
         self._column = np.argsort(np.argsort(first))[code]
-        # Waves that do not fit in memory are computed from their frequencies when they are needed.
+        # Waves that do not fit in memory are computed from their frequencies when needed.
         fit = max(1, _WAVE_BYTES // (2 * problem.n_rows * self._dtype.itemsize))
         self._held = min(len(self._distinct), fit)
         self._waves = {name: np.empty((2, X.shape[0], self._held), self._dtype) for name, X in self._points.items()}
@@ -203,23 +203,23 @@ class _Waves:
                     into[:, columns] = function(angle, out=wave, casting="same_kind")
 
     def sums(self, first: int, end: int) -> np.ndarray:
-        """Training features of some draws, unnormalised: their inner products are sums of cosines over the draws."""
+        """Return training features of some draws, unnormalised: inner products sum cosines over the draws."""
         count = np.bincount(self._column[first:end])
         columns = np.flatnonzero(count)
         return self._scaled(columns, np.sqrt(count[columns]), "train", slice(None))
 
     def features(self, D: int, part: str, rows: slice = slice(None)) -> np.ndarray:
-        """Features of rows of a part from the first D draws, (rows, 2 k): all cosines, then all sines."""
+        """Return features of rows of a part from the first D draws, (rows, 2 k): all cosines, then all sines."""
         count = np.bincount(self._column[:D])
         return self._scaled(np.arange(len(count)), np.sqrt(count / D), part, rows)
 
     def _scaled(self, columns: np.ndarray, scale: np.ndarray, part: str, rows: slice) -> np.ndarray:
-        """Cosines, then sines, of some columns in ascending order, each times its factor."""
+        """Return cosines, then sines, of some columns in ascending order, each times its factor."""
         held = np.searchsorted(columns, self._held)
         n = len(range(*rows.indices(self._points[part].shape[0])))
         features = np.empty((n, 2, len(columns)), self._dtype)
         scale = scale.astype(self._dtype)
-        run = slice(columns[0], columns[0] + held)  # a view, where it can be one
+        run = slice(columns[0], columns[0] + held)  # a view, if possible
         some = run if held and columns[held - 1] < run.stop else columns[:held]
         np.multiply(self._waves[part][:, rows, some].swapaxes(0, 1), scale[:held], out=features[:, :, :held])
         for start in range(0, n if held < len(columns) else 0, _ROWS_BEYOND):

@@ -16,19 +16,19 @@ from .li_problem import LiProblem
 from .problem import Part, Report, Row, Work
 from .protocols import KernelApproximation
 
-_KEPT_BYTES = 2**28  # of the kernel matrix of training, or test, rows
+_KEPT_BYTES = 2**28  # bytes of the kernel matrix of training, or test, rows
 _BLOCK_ROWS = 2048
 
 
 def kernel_approximation_rows(problem: LiProblem, protocol: KernelApproximation, work: Work) -> Iterator[Report]:
-    """A call for each row."""
+    """Compute each row by a call."""
     wanted = (row for row in work.in_turn(protocol.settings()) if work.known(row) is None)
     for row in work.each((_errors, problem, protocol, settings) for settings in wanted):
         yield f"{row['method']}, r = {row['D']}", row
 
 
 def _evaluated(problem: LiProblem, protocol: KernelApproximation) -> list[Part]:
-    """Training and test rows that errors are measured on."""
+    """Return the training and test rows for the errors."""
     parts = []
     for key, part in enumerate((problem.train, problem.test)):
         rows = problem.draw_rows("evaluated_rows", len(part.y), protocol.max_evaluated, key)
@@ -49,7 +49,7 @@ def _errors(problem: LiProblem, protocol: KernelApproximation, settings: Row) ->
 
 
 def _error(problem: LiProblem, protocol: KernelApproximation, part: int, X: np.ndarray, features) -> float:
-    """The error ||K~ - K||_F / ||K||_F of features on the rows of a part."""
+    """Compute the error ||K~ - K||_F / ||K||_F of features on the rows of a part."""
     Z = features.transform(X.astype(np.float32))
     missed = total = 0.0
     for (i, j), K in _kernel_blocks(problem, protocol, part, X):
@@ -64,7 +64,7 @@ def _error(problem: LiProblem, protocol: KernelApproximation, part: int, X: np.n
 def _kernel_blocks(
     problem: LiProblem, protocol: KernelApproximation, part: int, X: np.ndarray
 ) -> Iterable[tuple[tuple[int, int], np.ndarray]]:
-    """Blocks of the kernel matrix on and above its diagonal, by the first row and column; kept if they are few."""
+    """Return blocks of the kernel matrix on and above its diagonal, by first row and column; keep them if few."""
     make = partial(_computed_blocks, problem, X)
     if 2 * len(X) ** 2 > _KEPT_BYTES:
         return make()
@@ -79,5 +79,5 @@ def _computed_blocks(problem: LiProblem, X: np.ndarray) -> Iterator[tuple[tuple[
 
 
 def _sum_of_squares(block: np.ndarray) -> float:
-    """Accumulated in float64, row by row."""
+    """Sum squares in float64, row by row."""
     return float(np.einsum("ij,ij->i", block, block).sum(dtype=np.float64))

@@ -1,8 +1,8 @@
 """The landmark study: linear SVMs on similarities to landmarks (Letarte et al. 2019, Section 6.1).
 
 "rbf_landmarks" takes the kernel itself as similarity; "pb_landmarks" gives each landmark its own frequencies and
-its own pseudo-posterior on them. The frequencies of a landmark are drawn from its own seed when they are needed, and
-those of a smaller D are the first of a larger one.
+its own pseudo-posterior on them. The frequencies of a landmark are drawn from its own seed when they are needed. A
+smaller D has the first frequencies of a larger D.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .problem import Report, Row, Work, wave_seconds
 from .protocols import LandmarkStudy
 
 _SECONDS_A_STEP = 1.0
-_FREQUENCY_ENTRIES = 2**25  # of the landmarks of a step: 256 MiB
-_SIMILARITY_BYTES = 2**31  # of the settings that are learned together
+_FREQUENCY_ENTRIES = 2**25  # entries of the landmarks of a step: 256 MiB
+_SIMILARITY_BYTES = 2**31  # bytes of the settings that are learned together
 _SELECTIONS = {"random": "random", "clustering": "kmeans"}
 
 
 def landmark_study_rows(problem: LetarteProblem, protocol: LandmarkStudy, work: Work) -> Iterator[Report]:
-    """For each selection and share, the landmarks, then the rows of the kernel and of learned similarities."""
+    """Compute for each selection and share the landmarks, then the rows of the kernel and of learned similarities."""
     with_gamma = yield from prior(problem, protocol, work)
     groups: dict[tuple, list[Row]] = {}
     for row in protocol.settings():
@@ -52,7 +52,7 @@ def landmark_study_rows(problem: LetarteProblem, protocol: LandmarkStudy, work: 
 def _learned(
     problem: LetarteProblem, protocol: LandmarkStudy, landmarks: _Landmarks, rows: list[Row], named: str, work: Work
 ) -> Iterator[Report]:
-    """Rows of all (D, beta): as many as fit in memory share sines and cosines, whichever of them are known."""
+    """Compute rows of all (D, beta). As many as fit in memory share sines and cosines, whichever are known."""
     L, losses = len(landmarks.labels), None
     itemsize = 8 if protocol.precision == "float64" else 4
     at_once = max(1, _SIMILARITY_BYTES // (itemsize * problem.n_rows * L))
@@ -80,7 +80,7 @@ def _rows(these: range) -> slice:
 
 
 def _landmark_groups(problem: LetarteProblem, L: int, D: int, n_rows: int) -> list[range]:
-    """Groups of landmarks whose phases at n_rows points take about a second; a run can be stopped between groups."""
+    """Group landmarks whose phases at n_rows points take about a second; a run can stop between groups."""
     at_once = int(_SECONDS_A_STEP / wave_seconds(n_rows, D, problem.n_columns))
     at_once = max(1, min(at_once, _FREQUENCY_ENTRIES // (D * problem.n_columns)))
     return [range(first, min(first + at_once, L)) for first in range(0, L, at_once)]
@@ -106,7 +106,7 @@ def _select(problem: LetarteProblem, selection: str, share: float) -> _Landmarks
 
 
 def _points_of(landmarks: _Landmarks, problem: LetarteProblem):
-    """Landmark points in the precision of the problem."""
+    """Return landmark points in the precision of the problem."""
     return landmarks.points.astype(problem.train.X.dtype, copy=False)
 
 
@@ -122,7 +122,7 @@ def _fit_kernel(problem: LetarteProblem, protocol: LandmarkStudy, landmarks: _La
 
 
 def _fit(problem: LetarteProblem, protocol: LandmarkStudy, settings: Row, similarities: np.ndarray) -> Row:
-    """The row of learned similarities of shape (rows of all parts, landmarks)."""
+    """Compute the row of learned similarities of shape (rows of all parts, landmarks)."""
     start = time.perf_counter()
     errors = _errors(problem, {name: similarities[rows] for name, rows in _rows_of_parts(problem).items()}, protocol.Cs)
     return problem.row(errors=errors, seconds=time.perf_counter() - start, **settings)
@@ -136,9 +136,9 @@ def _errors(problem: LetarteProblem, similarities: dict[str, np.ndarray], Cs) ->
 def _similarities(
     problem: LetarteProblem, landmarks: _Landmarks, these: range, settings: list, losses: np.ndarray
 ) -> tuple[range, np.ndarray, np.ndarray]:
-    """Losses of these landmarks at their frequencies, and similarities (settings, rows of all parts, landmarks).
+    """Compute losses of these landmarks at their frequencies, and similarities (settings, all rows, landmarks).
 
-    Losses are computed unless they are known: not NaN.
+    Known losses, which are not NaN, are kept.
     """
     points = _points_of(landmarks, problem)[_rows(these)]
     omega = _frequencies(problem, landmarks.key, these, losses.shape[1])
@@ -154,7 +154,7 @@ def _similarities(
 
 
 def _frequencies(problem: LetarteProblem, key: tuple[int, int], these: range, D: int) -> np.ndarray:
-    """Frequencies of each landmark, (L, D, d)."""
+    """Draw frequencies of each landmark, (L, D, d)."""
 
     def sample(landmark):
         rng = problem.rng("landmark_frequencies", *key, landmark)

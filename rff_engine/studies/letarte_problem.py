@@ -66,7 +66,7 @@ class LetarteProblem(Problem):
 
     @staticmethod
     def digest(split: LetarteSplit) -> str:
-        """Digest of all points and labels of a split; labels count by their order, not their names."""
+        """Digest all points and labels of a split; labels count by their order, not their names."""
         digest = hashlib.sha256()
         for name in PARTS:
             X = getattr(split, f"X_{name}")
@@ -81,8 +81,8 @@ class LetarteProblem(Problem):
     def with_gamma(self, gamma: float, precision: str) -> LetarteProblem:
         """Copy with a bandwidth, in the precision of the stages after the baseline.
 
-        "auto" casts features to float32, since they lie in [-1, 1]; points too if that does not change them, or if no
-        frequency of the kernel makes a phase that float32 cannot hold. "float64" casts nothing down.
+        "auto" casts features to float32, since they lie in [-1, 1]. It also casts points if float32 holds them
+        exactly, or holds every phase of the kernel's frequencies. "float64" casts nothing down.
         """
         parts = [getattr(self, name) for name in PARTS]
         if precision == "float64":
@@ -101,7 +101,7 @@ class LetarteProblem(Problem):
         return sum(len(getattr(self, name).y) for name in PARTS)
 
     def some_training_rows(self, max_rows: int | None, purpose: str) -> Part:
-        """At most `max_rows` random training rows, in their order.
+        """Return at most `max_rows` random training rows, in their order.
 
         Raises
         ------
@@ -119,9 +119,9 @@ class LetarteProblem(Problem):
     def best_errors(
         self, path: tuple[np.ndarray, np.ndarray], features: Callable[[str, slice], np.ndarray], Cs: Sequence[float]
     ) -> dict[str, float]:
-        """C and errors of the SVM on a path over `Cs` with the fewest validation errors; the first on a tie.
+        """Return C and errors of the SVM on a path over `Cs` with the fewest validation errors; the first on a tie.
 
-        `features(part, rows)` returns the features of some rows of a part; it is called with few rows at a time.
+        `features(part, rows)` returns the features of some rows of a part; calls ask for few rows at a time.
         """
         coef, intercept = path
 
@@ -160,16 +160,16 @@ def _checked_parts(split: LetarteSplit, classes) -> dict[str, Part]:
 
 
 def _largest_frequency_norm(gamma: float, d: int) -> float:
-    """A bound on ||omega||, omega from N(0, 2 gamma I): one draw exceeds it with probability e^-50.
+    """Bound ||omega||, omega from N(0, 2 gamma I): one draw exceeds the bound with probability e^-50.
 
-    A chi-square of d degrees of freedom stays below d + 2 sqrt(d t) + 2t but for e^-t (Laurent and Massart 2000).
+    A chi-square of d degrees of freedom exceeds d + 2 sqrt(d t) + 2t at most at rate e^-t (Laurent and Massart 2000).
     """
     t = 50.0
     return float(np.sqrt(2 * gamma * (d + 2 * np.sqrt(d * t) + 2 * t)))
 
 
 def _fits_float32(X) -> bool:
-    """Whether float32 holds every value exactly, such as whole numbers up to 2^24."""
+    """Return whether float32 holds every value exactly, such as whole numbers up to 2^24."""
     values = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore"):
         return bool((values.astype(np.float32) == values).all())

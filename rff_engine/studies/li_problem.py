@@ -43,7 +43,7 @@ class LiProblem(Problem):
         task = check_choice(split.task, "task", TASKS)
         X = as_points(split.X_train, "X_train"), as_points(split.X_test, "X_test", n_features=split.X_train.shape[1])
         y = (_coded_labels if task == "classification" else _checked_targets)(split, *X)
-        if sp.issparse(X[0]):  # frequencies are dense all the same, and so few columns that this is small
+        if sp.issparse(X[0]):  # frequencies are dense anyway, and with so few columns this is small
             X = tuple(part.toarray() for part in X)
         notes, n = [], X[0].shape[0] + X[1].shape[0]
         of = getattr(split, "n_samples", n)
@@ -68,7 +68,7 @@ class LiProblem(Problem):
 
     @staticmethod
     def digest(split: LiSplit) -> str:
-        """Digest of all points and targets of a split, and of its task."""
+        """Digest all points and targets of a split, and its task."""
         digest = hashlib.sha256(f"two parts {split.task}".encode())
         for X, y in ((split.X_train, split.y_train), (split.X_test, split.y_test)):
             X = canonical(X) if sp.issparse(X) else X
@@ -79,9 +79,9 @@ class LiProblem(Problem):
     def fit_features(
         self, method: str, r: int, rows: np.ndarray | slice = slice(None), **parameters: float
     ) -> tuple[FourierMap | NystroemMap, tuple[str, ...]]:
-        """Features of a method fitted on training rows, and its warnings as notes.
+        """Fit the features of a method on training rows; return them and its warnings as notes.
 
-        All methods with the same r get the same generator, hence the same first frequencies. See
+        All methods with the same r get the same generator, so the same first frequencies. See
         `feature_methods.fit_features`.
         """
         given = self.train.X[rows], self.train.y[rows], self.kernel, r, self.rng("features", r), self.task

@@ -49,7 +49,7 @@ COLUMNS = (
 
 
 SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
-"""The columns that set a row apart from the others of a problem"""
+"""The columns that distinguish a row from the others of a problem"""
 MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds", "note")
 """The columns that are computed"""
 
@@ -58,15 +58,15 @@ class Work(Protocol):
     """What a study asks of the run: which rows it still needs, and calls that may go to other processes."""
 
     def known(self, settings: Row) -> Row | None:
-        """The row of these settings, if it has been computed, here or in another run."""
+        """Return the row of these settings if this run or another one has computed it."""
         ...
 
     def each(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """The results of calls (function, argument, ...), in any order."""
+        """Yield the results of calls (function, argument, ...), in any order."""
         ...
 
     def in_turn(self, items: Iterable[_Value]) -> Iterator[_Value]:
-        """The items, in an order in which two runs at once meet seldom."""
+        """Yield the items in an order in which two simultaneous runs seldom meet."""
         ...
 
 
@@ -120,7 +120,7 @@ class Part(NamedTuple):
 class Problem:
     """A checked split with a Gaussian kernel, the labels of its result rows and one seed for all random draws.
 
-    It can be pickled. A process that receives the same problem again takes the one that it has, with what it keeps.
+    It can be pickled. A process that receives the same problem again uses its first copy, with all that it keeps.
     """
 
     train: Part
@@ -146,15 +146,15 @@ class Problem:
         return _received, (type(self), {**self.__dict__, "kept": {}})
 
     def keep(self, name: str, of: object, make: Callable[[], _Value]) -> _Value:
-        """The value of `make()`, computed once in this process as long as `of` stays equal; the last one is kept."""
+        """Return `make()`, computed once in this process while `of` stays equal; keep the last one."""
         if name not in self.kept or self.kept[name][0] != of:
-            self.kept.pop(name, None)  # its memory is free before the next one is made
+            self.kept.pop(name, None)  # free its memory before the next one is made
             self.kept[name] = of, make()
         return self.kept[name][1]
 
     @staticmethod
     def digest(split: Any) -> str:
-        """Digest of what a problem takes from a split."""
+        """Digest what a problem takes from a split."""
         raise NotImplementedError
 
     @property
@@ -174,13 +174,13 @@ class Problem:
         return np.random.default_rng(self.child_seed(purpose, *key))
 
     def draw_rows(self, purpose: str, n: int, max_rows: int | None, *key: int) -> np.ndarray | slice:
-        """Sorted indices of `max_rows` random rows out of n, or a slice of all n if that is not fewer."""
+        """Return sorted indices of `max_rows` random rows out of n, or a slice of all n if that is not fewer."""
         if max_rows is None or n <= max_rows:
             return slice(None)
         return np.sort(self.rng(purpose, *key).choice(n, size=max_rows, replace=False))
 
     def row(self, method: str, errors: Row, seconds: float, notes: tuple[str, ...] = (), **fields: Any) -> Row:
-        """Result row of a method, with the keys `COLUMNS` and "made_with"; what does not apply is None."""
+        """Make the result row of a method, with the keys `COLUMNS` and "made_with"; what does not apply is None."""
         values = {**self.labels, "method": method, "gamma": self.gamma, "note": "; ".join((*self.notes, *notes))}
         values |= {**fields, **errors, "seconds": seconds, "made_with": made_with()}
         return {column: values.get(column) for column in (*COLUMNS, "made_with")}
@@ -190,7 +190,7 @@ _last: Problem | None = None
 
 
 def _received(kind: type[Problem], state: dict[str, Any]) -> Problem:
-    """The problem that another process has sent."""
+    """Make the problem that another process has sent."""
     global _last
     if _last is None or _last._id != state["_id"]:
         _last = object.__new__(kind)
@@ -200,7 +200,7 @@ def _received(kind: type[Problem], state: dict[str, Any]) -> Problem:
 
 @lru_cache(maxsize=1)
 def made_with() -> str:
-    """Versions of the engine, of Python and of the libraries that this process computes with, and its machine."""
+    """Return versions of the engine, of Python and of the libraries in use, and the machine."""
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     engine = f"rff_engine {rff_engine.__version__}, Python {platform.python_version()}"
     return f"{engine}, {libraries}; {platform.system()} {platform.machine()}"
@@ -219,5 +219,5 @@ def update_digest(digest: _Digest, arrays: Iterable[np.ndarray]) -> None:
 
 
 def wave_seconds(n: int, n_frequencies: int, d: int) -> float:
-    """Estimated time of n x D phases in d dimensions with their sines and cosines."""
+    """Estimate the time of n x D phases in d dimensions with their sines and cosines."""
     return 0.001 + n * n_frequencies * (20e-9 + d * 2e-11)

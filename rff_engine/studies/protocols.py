@@ -85,16 +85,16 @@ class Protocol:
                 _check_counts(name, (getattr(self, name),), low=self.min_rows)
 
     def conditions(self, method: str) -> dict[str, Any]:
-        """Fields that a row of a method depends on, apart from its own settings; not the rest of the grid."""
+        """Return fields that a row of a method depends on, without its own settings and the rest of the grid."""
         return {"scaling": self.scaling, "max_train": self.max_train, "version": VERSION}
 
     def settings(self) -> list[Row]:
-        """Settings of all rows on a split, in the order of a table: the method, and what sets its rows apart."""
+        """List settings of all rows on a split, in table order: the method, and what distinguishes its rows."""
         raise NotImplementedError
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The protocol of the paper ("paper"), on a coarser grid ("splits"), or a short one ("quick").
+        """Make the protocol of the paper ("paper"), on a coarser grid ("splits"), or a short one ("quick").
 
         Parameters
         ----------
@@ -127,8 +127,8 @@ class LetarteProtocol(Protocol):
     refit_svm : bool
         Whether the baseline, once its C and gamma are chosen on these fewer rows, is trained on all of them.
     precision : {"auto", "float64"}
-        Of all but the baseline, which is in float64. "auto" gives the linear SVMs float32 features, and computes
-        these from float32 points where the kernel's phases are small enough for it.
+        Precision of all but the baseline, which is in float64. "auto" gives the linear SVMs float32 features, and
+        computes these from float32 points if the kernel's phases are small enough for it.
     """
 
     gammas: tuple[float, ...] = _powers_of_ten(-7, 2)
@@ -290,7 +290,7 @@ class LandmarkStudy(LetarteProtocol):
 class LiProtocol(Protocol):
     """Fields of the kernel approximation and the feature comparison: methods of one kernel, each on its own.
 
-    The kernel is Gaussian with 2 sigma^2 = d. Splits are 2:1, except for data sets with test rows of their own.
+    The kernel is Gaussian with 2 sigma^2 = d. Splits are 2:1, except for data sets with their own test rows.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ class LiProtocol(Protocol):
 
     def conditions(self, method: str) -> dict[str, Any]:
         conditions = super().conditions(method) | {"study": self.name}
-        # Rows stored before this condition existed matched only the scale where the covariance is singular.
+        # Rows stored before this condition existed matched only the scale if the covariance is singular.
         return conditions | {"covariance": "of the span"} if method == "moment_matching" else conditions
 
 
@@ -363,8 +363,8 @@ class FeatureComparison(LiProtocol):
     """Test error of linear models on features (Li et al. 2019, Table 3).
 
     Ridge regression, with root mean squares as errors, or the linear SVM with the squared hinge loss, one class
-    against the others where there are more than two. Both minimise ``||w||^2 / 2 + C sum of losses``; C is chosen by
-    cross-validation on the training rows, whose error is a result's valid_error. Methods that use labels are fitted
+    against the others if there are more than two. Both minimise ``||w||^2 / 2 + C sum of losses``; C is chosen by
+    cross-validation on the training rows. Its error is a result's valid_error. Methods that use labels are fitted
     again on the training rows of each fold.
 
     Parameters
@@ -504,7 +504,7 @@ class RunSpec:
 
 
 def split_source(dataset: str, split: str | None, protocol: Protocol | None = None) -> Callable[[int], Any]:
-    """Function from the seed of a repeat to its split; it reads the data once.
+    """Return a function from the seed of a repeat to its split; it reads the data once.
 
     Parameters
     ----------
@@ -516,7 +516,7 @@ def split_source(dataset: str, split: str | None, protocol: Protocol | None = No
     Raises
     ------
     ValueError
-        If there is no such data set, it is not here, the protocol is not for it, or the paper has no split of it.
+        If there is no such data set, it is not here, the protocol is not for it, or the paper does not split it so.
     """
     import rff_datasets as datasets
 

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None, imported: Callable[[], None] = 
     Parameters
     ----------
     arguments : sequence of str, optional
-        By default those of the program.
+        The default is the program's.
     imported : callable
         Called before the command runs, once its modules are imported.
 
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None, imported: Callable[[], None] = 
 
 
 def _as_typed(message: str, options: Namespace) -> str:
-    """A sentence of the engine's, with the option in place of the parameter that it sets."""
+    """Replace the parameter in a sentence of the engine by the option that sets it."""
     name, space, rest = message.partition(" ")
     names = {"methods": "--methods", "n_components": "--D", "scheduler": "--scheduler", "split": "--split"}
     names["store"] = "RFF_STORE" if getattr(options, "store", None) is None else "--store"

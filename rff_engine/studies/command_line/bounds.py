@@ -48,7 +48,7 @@ def _coverage_of_certificates(options: Namespace) -> int:
 
 
 def _certificate_failures(options: Namespace) -> Iterator[tuple[str, str, list[BoundFailures], list[BoundFailures]]]:
-    """Kind and name of every bound of docs/theory.md, its failures on six distributions and, twice, on noise.
+    """Yield kind and name of each bound of docs/theory.md, its failures on six distributions and, twice, on noise.
 
     The first rows of noise are independent, the second ones repeat.
     """
@@ -63,7 +63,7 @@ def _certificate_failures(options: Namespace) -> Iterator[tuple[str, str, list[B
 
 
 def simulate_pairs(case: str, n: int = 100, **draws: Any) -> list[BoundFailures]:
-    """The bounds over pairs whose form the paper does not have, at beta = 3, on one of `PAIR_CASES`."""
+    """Simulate the bounds over pairs whose form is not in the paper, at beta = 3, on one of `PAIR_CASES`."""
     failures = simulate_two_gaussians(n, beta=3.0, distribution=PAIR_CASES[case], **draws)
     return [bound for bound in failures if bound.name not in LANDMARK_BOUNDS and _not_of_paper(bound)]
 
@@ -73,12 +73,12 @@ def _not_of_paper(bound: BoundFailures) -> bool:
 
 
 _ROWS, COPIES = 500, 125  # of noise
-#: Simulations of the bounds of docs/theory.md, their distributions, and noise with n, on which repeated rows are tried.
+#: Simulations of the bounds of docs/theory.md, their distributions, and noise with n for tests of repeated rows.
 CERTIFICATES: dict[str, tuple[Callable[..., list[BoundFailures]], Iterable[str], tuple[str, int]]] = {
     "pairs": (simulate_pairs, PAIR_CASES, ("no difference", _ROWS)),
     "frequencies": (simulate_classifiers, CLASSIFIER_CASES, ("pure noise", _ROWS)),
     "landmarks": (simulate_landmark_classifiers, CLASSIFIER_CASES, ("pure noise", _ROWS)),
-    "held out": (simulate_held_out, CLASSIFIER_CASES, ("pure noise", _ROWS // 2)),  # and as many of the prior
+    "held out": (simulate_held_out, CLASSIFIER_CASES, ("pure noise", _ROWS // 2)),  # as many rows belong to the prior
     "blocks": (simulate_progressive, CLASSIFIER_CASES, ("pure noise", _ROWS // 2)),
 }
 

@@ -50,7 +50,7 @@ def _certify_table(options: Namespace) -> int:
 
 
 def _verify(options: Namespace) -> int:
-    """0 if the table gives every character of a page; otherwise 2."""
+    """Verify a page: return 0 if the table gives every character of it, otherwise 2."""
     if options.table is None:
         raise ValueError("--verify needs --table; without the rows nothing about a risk can be verified.")
     with Progress(f"fitting to {options.table}"):

@@ -17,5 +17,5 @@ def datasets(_: Namespace) -> int:
 
 
 def fetch(options: Namespace) -> int:
-    """Download data sets; 2 if one cannot be had."""
+    """Download data sets; return 2 if one is not available."""
     return import_module(f"{sets.__name__}.__main__").main(["fetch", *options.names])

@@ -40,9 +40,9 @@ class Output:
         if self._name == "-":
             sys.stdout.write(text)
         elif self._path and self._path.exists() and not self._path.is_file():
-            self._path.write_text(text, encoding="utf-8")  # a device or a pipe is not replaced
+            self._path.write_text(text, encoding="utf-8")  # a device or a pipe cannot be replaced
         elif self._path:
-            # A new folder has nothing that could be overwritten, and no link that could be followed.
+            # A new folder has no file to overwrite and no link to follow.
             with tempfile.TemporaryDirectory(prefix=".rff-", dir=self._path.parent) as folder:
                 partial = Path(folder) / self._path.name
                 partial.write_text(text, encoding="utf-8", newline="")
@@ -50,7 +50,7 @@ class Output:
 
 
 def same_file(one: str | Path, other: str | Path) -> bool:
-    """Whether two paths name one file, through links as well; neither has to exist."""
+    """Return whether two paths name one file, through links as well; neither has to exist."""
     if os.path.exists(one) and os.path.exists(other):
         return os.path.samefile(one, other)
     return os.path.realpath(one) == os.path.realpath(other)
@@ -77,7 +77,7 @@ class Progress:
         self.clear()
 
     def show(self, doing: str, share: float = 0.0) -> None:
-        """Say what is done from now on; `share` of all work is done, or 0 if that is not known."""
+        """Say what happens from now on; `share` of all work is done, or 0 if that is unknown."""
         self._doing, self._share = doing, share
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""The command line as it is typed: commands, options, and what is allowed."""
+"""The command line as the user types it: commands, options, and allowed values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_REPEATS, _MOST_SEED = 10**6, 2**31
 """The sum of both is a seed of NumPy's"""
 _MOST_JOBS = max(64, os.cpu_count() or 1)
 _MOST_DRAWS, _MOST_POINTS = 10**7, 10**9
-"""Draws of all bounds take 2 GiB, those of certificates 6; squares of numbers of points are whole numbers of 64 bits"""
+"""Draws of all bounds take 2 GiB, draws of certificates 6; squares of numbers of points are 64-bit whole numbers"""
 
 METHOD_LINES = {
     "svm": "RBF SVM, whose gamma all other methods take",
@@ -63,7 +63,7 @@ METHOD_LINES = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says in one sentence what is wrong with the options as they were typed."""
+    """Says in one sentence what is wrong with the options as typed."""
 
     def __init__(self, **options):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
@@ -84,14 +84,14 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{sentence} (see {self.prog} --help)\n")
 
     def _unknown(self) -> str:
-        """Options that were typed and do not exist."""
+        """List typed options that do not exist."""
         typed = [text for text in self._typed if text.startswith("--")]
         known = tuple(self._option_string_actions)
         return " ".join(text for text in typed if not any(one.startswith(text.partition("=")[0]) for one in known))
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+    """Return the parser of all commands."""
     whole = _Parser(prog=datasets.program(), description="Runs of the papers' experiments, and their results.")
     whole.add_argument("--version", action="version", version=f"rff_engine {__version__}")
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -120,7 +120,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _whole(low: int, high: int) -> Callable[[str], int]:
-    """Type of an option: whole numbers from `low` to `high`."""
+    """Return the type of an option: whole numbers from `low` to `high`."""
 
     def parsed(text: str) -> int:
         if re.fullmatch(r"[+-]?\d{1,18}", text) and low <= int(text) <= high:
@@ -131,7 +131,7 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
 
 
 def _number_between(low: float, high: float, allowed: str) -> Callable[[str], float]:
-    """Type of an option: numbers above `low` and below `high`."""
+    """Return the type of an option: numbers above `low` and below `high`."""
 
     def parsed(text: str) -> float:
         try:
@@ -159,7 +159,7 @@ def _add_run(commands, parents) -> None:
 
 
 def _add_settings(run, required: bool = True) -> None:
-    """Options that identify a run."""
+    """Add the options that identify a run."""
     run.add_argument(
         "--dataset", required=required, choices=datasets.names(), metavar="NAME", help="see the command datasets"
     )
@@ -184,7 +184,7 @@ def _add_settings(run, required: bool = True) -> None:
 
 
 def _words_on_protocols() -> str:
-    """Protocols, presets and methods, a line each."""
+    """List protocols, presets and methods, a line each."""
     parts = [_lines("protocols", {name: (kind.__doc__ or "").partition(".\n")[0] for name, kind in PROTOCOLS.items()})]
     parts.append(_lines("presets", PRESETS))
     methods = {}
@@ -209,7 +209,7 @@ def _add_report(parser) -> None:
 
 
 def title(target: str) -> str:
-    """A table or figure in words."""
+    """Say a table or figure in words."""
     kind, number = re.fullmatch(r"(?:li-)?([a-z]+)(\d)", target).groups()  # pyright: ignore[reportOptionalMemberAccess]
     return f"{'Li' if target in TARGETS_OF_LI else 'Letarte'} et al. (2019), {kind.title()} {number}"
 

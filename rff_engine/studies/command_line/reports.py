@@ -38,7 +38,7 @@ def _report_text(options: Namespace) -> str:
 
 
 def _stored(options: Namespace) -> pd.DataFrame:
-    """The rows of a run that a store has."""
+    """Return the rows of a run that a store has."""
     if options.dataset is None:
         raise ValueError(f"report {options.rows} needs --dataset.")
     options.protocol = options.rows
@@ -51,7 +51,7 @@ def _stored(options: Namespace) -> pd.DataFrame:
 
 
 def _rows_of(name: str) -> pd.DataFrame:
-    """The result rows of a CSV file."""
+    """Read the result rows of a CSV file."""
     try:
         rows = pd.read_csv(name)
     except OSError as error:
@@ -96,7 +96,7 @@ def reproduce(options: Namespace) -> int:
 
 
 def _reruns(options: Namespace) -> Store:
-    """The reruns that come with the package, unless others are asked for."""
+    """Return the reruns in the package, unless others are asked for."""
     if options.recompute or options.store is not None:
         return open_store(options, only_read=not options.recompute)
     return Store(reproduction.SHIPPED, read_only=True)

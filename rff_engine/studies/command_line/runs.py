@@ -25,7 +25,7 @@ _CONNECT_SECONDS = 10
 
 
 def run(options: Namespace) -> int:
-    """Run a protocol, or go on with the same run; known rows are kept on Ctrl-C or SIGTERM."""
+    """Run a protocol, or resume the same run; Ctrl-C and SIGTERM keep known rows."""
     spec = spec_of(options)
     output = Output(options.output, inputs=inputs_of(store_of(options), [spec.dataset]))
     with open_store(options) as store:
@@ -35,7 +35,7 @@ def run(options: Namespace) -> int:
 
 
 def spec_of(options: Namespace) -> RunSpec:
-    """The run that the options of a command ask for."""
+    """Return the run that the options of a command ask for."""
     changes = {} if options.methods is None else {"methods": tuple(dict.fromkeys(options.methods))}
     changes |= {} if options.scaling is None else {"scaling": options.scaling}
     protocol = PROTOCOLS[options.protocol].preset(options.preset, **changes)
@@ -43,7 +43,7 @@ def spec_of(options: Namespace) -> RunSpec:
 
 
 def compute(store: Store, spec: RunSpec, options: Namespace) -> int:
-    """Compute the missing rows of a run; 130 if it is interrupted."""
+    """Compute the missing rows of a run; return 130 if it is interrupted."""
     known = 0
     try:
         with (
@@ -81,7 +81,7 @@ def _workers(scheduler: str | None) -> Iterator[None]:
 
 
 def recompute(options: Namespace) -> int:
-    """Recompute rows of the papers' reruns in a store, by default the bundled one; 1 if some differ."""
+    """Recompute rows of the papers' reruns in a store, by default the bundled one; return 1 if some differ."""
     if options.store is None:
         require_rows()
     given = options.store or SHIPPED
@@ -103,17 +103,17 @@ def recompute(options: Namespace) -> int:
 
 
 def open_store(options: Namespace, only_read: bool = False) -> Store:
-    """The store of a command; one that is only read may be a copy that cannot be written."""
+    """Return the store of a command; a store that is only read may be a copy without write access."""
     return Store(store_of(options), read_only=None if only_read else False)
 
 
 def store_of(options: Namespace) -> str:
-    """File or URL of the store of a command."""
+    """Return file or URL of the store of a command."""
     return default_store() if options.store is None else options.store
 
 
 def inputs_of(store: str | Path, names: Iterable[str] = ()) -> list[Path]:
-    """The files that a command reads: those of a store and of data sets."""
+    """Return the files that a command reads: of a store and of data sets."""
     return [*files_of(store), *(file for name in names for file in datasets.found_files(name))]
 
 

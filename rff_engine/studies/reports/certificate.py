@@ -57,7 +57,7 @@ th:first-child, td:first-child {text-align: left}
 }
 """
 _BAR_WIDTH, _BAR_STEP, _BAR_COLOURS = 360, 28, ("#9aa1b0", "#2f5fd0")
-_ESCAPED = "\\u003c"  # a "<" of JSON, which could end a script
+_ESCAPED = "\\u003c"  # a "<" in JSON, which could end a script
 _GIVEN = {"target": str, "classifier": str, "epsilon": float, "seed": int, "blocks": int, "versions": dict}
 """What a page is asked for; all else in it has to follow"""
 
@@ -65,9 +65,9 @@ _GIVEN = {"target": str, "classifier": str, "epsilon": float, "seed": int, "bloc
 def certify_table(
     file: str, target: str, classifier: str | None, epsilon: float, seed: int, blocks: int | None = None
 ) -> dict[str, Any]:
-    """Fit a certified classifier to a table, and say all that its certificate depends on.
+    """Fit a certified classifier to a table, and record all that its certificate depends on.
 
-    Rows with missing values are dropped, and columns that tell rows apart are left out, before anything is learned.
+    First, rows with missing values are dropped, and columns that identify rows are left out.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def certify_table(
         Import path of a classifier's class that needs no arguments; None stands for a vote on random Fourier features,
         or for ridge regression on them in blocks.
     blocks : int or None
-        Of progressive validation; None leaves the rows of the bound out of what is learned.
+        Blocks of progressive validation; None: nothing learns from the rows of the bound.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def certify_table(
     data = _read(file, "--table")
     table = sets.read_table(data, file)
     columns = sets.suggest_columns(table, target)
-    as_they_are = sets.Limits(unscaled=LARGEST)  # the classifier scales, or has no need to
+    as_they_are = sets.Limits(unscaled=LARGEST)  # the classifier scales, or does not need to
     dataset = sets.prepare(table, target, columns, "none", "drop", "classification", as_they_are)
     with warnings.catch_warnings(record=True) as caught, _one_sentence(classifier):
         warnings.simplefilter("always", UserWarning)
@@ -140,7 +140,7 @@ def _model(classifier: str | None, epsilon: float, seed: int, blocks: int | None
 
 
 def _made(classifier: str) -> Any:
-    """A classifier of the class that the caller names, which is called only if it is one."""
+    """Make a classifier of a class that the caller names; call the class only if it is a classifier's."""
     module, _, name = classifier.rpartition(".")
     try:
         kind = known_classifiers().get(classifier) or getattr(import_module(module), name)
@@ -157,7 +157,7 @@ def _made(classifier: str) -> Any:
 
 @cache
 def known_classifiers() -> dict[str, type]:
-    """The classes that a page may name, by import path: the classifiers of scikit-learn and of this engine."""
+    """Return the classes that a page may name, by import path: classifiers of scikit-learn and of this engine."""
     named = all_estimators(type_filter="classifier")
     public = {
         ".".join([*takewhile(lambda part: part[0] != "_", kind.__module__.split(".")), name]): kind
@@ -171,7 +171,7 @@ def known_classifiers() -> dict[str, type]:
 
 @contextmanager
 def _one_sentence(classifier: str | None) -> Iterator[None]:
-    """What goes wrong in a classifier that was named is its own fault, and no end of the program."""
+    """Turn an error or exit of a named classifier into a ValueError of one sentence."""
     try:
         yield
     except (ValueError, MemoryError):
@@ -183,7 +183,7 @@ def _one_sentence(classifier: str | None) -> Iterator[None]:
 
 
 def sentence(record: dict[str, Any]) -> str:
-    """What may be said aloud; the percentage is rounded up."""
+    """Say the certificate in a sentence; the percentage is rounded up."""
     percent = math.ceil(round(1000 * record["risk_bound"], 6)) / 10
     certified = (
         f"With confidence {100 * (1 - record['epsilon']):g} % at most {percent:g} % of new rows like these are "
@@ -196,7 +196,7 @@ def sentence(record: dict[str, Any]) -> str:
 
 
 def page(record: dict[str, Any]) -> str:
-    """The certificate as one page in HTML, which holds its record."""
+    """Return the certificate as one page in HTML, which holds its record."""
     title = f"Certificate for {record['target']} in {record['file']}"
     words = [sentence(record)]
     if "blocks" in record:
@@ -226,7 +226,7 @@ def page(record: dict[str, Any]) -> str:
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
         f"<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
-    # A visitor names the file, and the name may hold what cannot be seen, such as marks of writing direction.
+    # A visitor names the file. The name may hold invisible characters, such as marks of writing direction.
     return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
 
 
@@ -236,7 +236,7 @@ def _table(frame: pd.DataFrame) -> str:
 
 
 def _ledger(terms: Sequence[tuple[str, float]], total: str) -> str:
-    """A picture of terms (name, share) that add up, each bar from where the last one ends, and of their sum."""
+    """Draw terms (name, share) that add up, each bar from the end of the last one, and their sum."""
     ends = [0.0, *accumulate(share for _, share in terms)]
     bars = [(name, share, *sorted(ends[i : i + 2])) for i, (name, share) in enumerate(terms)]
     bars.append((total, ends[-1], *sorted((0.0, ends[-1]))))
@@ -254,10 +254,10 @@ def _ledger(terms: Sequence[tuple[str, float]], total: str) -> str:
 
 
 def verify(file: str, table: str, classifier: str | None = None) -> dict[str, Any]:
-    """The record of a page, every character of which is what the table gives.
+    """Return the record of a page if every character of the page follows from the table.
 
-    A page comes from anywhere. It names a column of the table and one of `known_classifiers`, and nothing of it is
-    believed but the versions, of which only the form can be checked.
+    A page comes from anywhere. It names a column of the table and one of `known_classifiers`. Nothing else of it is
+    believed but the versions, and only their form can be checked.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def verify(file: str, table: str, classifier: str | None = None) -> dict[str, An
 
 
 def _asked(data: bytes, file: str) -> dict[str, Any]:
-    """The record in a page, of which the entries of `_GIVEN` have their form."""
+    """Read the record in a page, with the entries of `_GIVEN` in their form."""
     record: dict[str, Any] = {}
     try:
         record = json.loads(data.decode().partition('<script type="application/json">')[2].partition("</script>")[0])

@@ -25,9 +25,9 @@ OUTSIDE = AGREEMENTS[4:]
 """Of a number outside both spreads"""
 
 RARE_DRAW, RARE_SPLIT = "a rare draw", "a rare split"
-"""Causes that more reruns of the method itself show; a rare split has a draw of its own"""
+"""Causes that more reruns of the method itself show; a rare split has its own draw"""
 
-_LEVEL = 0.95  # of the intervals for one more rerun
+_LEVEL = 0.95  # level of the intervals for one more rerun
 
 
 def compared(
@@ -37,7 +37,7 @@ def compared(
     rounding: float = 5e-5,
     draws: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Errors of the paper and of reruns, with beta, rho or D chosen on validation for each rerun.
+    """Compare errors of the paper with reruns; validation chooses beta, rho or D for each rerun.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def compared(
         Error of the paper's numbers, ignored in comparisons: half a unit of the last printed digit, or the error of
         reading a figure.
     draws : DataFrame, optional
-        Rows of repeats that share one split and differ by the draw alone; by default those of `reruns` on the
+        Rows of repeats that share one split and differ by the draw alone; by default the rows of `reruns` on the
         published split.
 
     Returns
@@ -99,9 +99,9 @@ def compared(
 
 
 def chosen_by_validation(reruns: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """The row that validation chooses for each number, split and repeat, and the test errors of those that tie with it.
+    """Return the row that validation chooses for each number, split and repeat, and the test errors of its ties.
 
-    Rows are in the order of `tables.to_frame`: of equal validation errors the first is chosen. The columns are `by`,
+    Rows are in the order of `tables.to_frame`: the first of equal validation errors is chosen. The columns are `by`,
     which identify a number of the paper, split, repeat, test_error, train_error, note, tied_low and tied_high.
     """
     one = [*by, "split", "repeat"]
@@ -144,7 +144,7 @@ class Judgement:
         return self.outside - sum(self.causes.values())
 
     def sentence(self) -> str:
-        """The counts in words."""
+        """Say the counts in words."""
         words = (
             f"Of {self.printed} printed numbers {self.judged} have reruns: {self.inside_draws} lie inside the spread "
             f"of draws, {self.inside_splits} more inside the spread of splits, {self.outside} outside"
@@ -156,7 +156,7 @@ class Judgement:
 
 
 def judgement(comparison: pd.DataFrame) -> Judgement:
-    """Counts of a comparison of `compared` or `with_causes`."""
+    """Count the results of a comparison of `compared` or `with_causes`."""
     outside = comparison["agreement"].isin(OUTSIDE)
     judged = outside | comparison["agreement"].isin(AGREEMENTS[2:4])
     causes = comparison.loc[outside, "cause"].dropna().value_counts() if "cause" in comparison else {}
@@ -171,11 +171,11 @@ def judgement(comparison: pd.DataFrame) -> Judgement:
 
 
 def summary(comparison: pd.DataFrame) -> str:
-    """A comparison as text of at most 120 columns, one line for each number.
+    """Write a comparison as text of at most 120 columns, one line for each number.
 
-    It is one of `with_causes`. A line has what identifies a number, and the paper's; the first rerun on its split; the
-    range of the draws there; mean and standard deviation of the random splits; where the paper's number lies, and why.
-    Columns without an entry are left out, and so is what a number lacks.
+    It is one of `with_causes`. A line identifies a number and gives the paper's value; the first rerun on its split;
+    the range of the draws there; mean and standard deviation of the random splits; where the paper's number lies, and
+    why. Columns without an entry are left out, and so are missing values of a number.
     """
     cells = comparison.loc[:, :"published"].rename(columns={"column": "method", "published": "rerun"})
     cells["method"] = cells["method"].str.removesuffix("_landmarks")
@@ -197,7 +197,7 @@ def summary(comparison: pd.DataFrame) -> str:
 
 
 def _decimals(error: float, like: float | None = None) -> str:
-    """An error in print, by default to four decimals, or to five below 0.01."""
+    """Format an error, by default with four decimals, or five below 0.01."""
     return "" if np.isnan(error) else f"{error:.{5 if (error if like is None else like) < 0.01 else 4}f}"
 
 
@@ -206,14 +206,14 @@ def _mean_of(mean: float, deviation: float) -> str:
 
 
 def notes(comparison: pd.DataFrame) -> list[str]:
-    """All different notes of the rows that a comparison rests on, such as rows that a choice was made on."""
+    """List all different notes of the rows of a comparison, such as rows that a choice was made on."""
     return list(dict.fromkeys(note for notes in comparison["note"] for note in notes.split("; ") if note))
 
 
 def with_causes(
     comparison: pd.DataFrame, causes: pd.DataFrame, by: list[str], again: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """A comparison with the causes of the numbers outside, each judged by its own rerun.
+    """Compare, with causes of the numbers outside, each judged by its own rerun.
 
     Parameters
     ----------
@@ -234,16 +234,16 @@ def with_causes(
         `comparison` with the columns
 
         - `again` and `as_far`, for numbers outside: how many reruns of the method itself there are, and how many of
-          them lie at least as far out as the paper's number, on its side, apart from rounding;
+          them lie at least as far out as the paper's number, on its side, up to rounding;
         - `cause`, for numbers outside alone, and `cause_error`, the mean error of the cause's reruns, wherever there
           are some.
 
-        A cause holds if the paper's number lies between its reruns, or no further from their mean than the largest of
-        the spreads of draws, of splits, and of one more rerun of the cause, apart from rounding; and at most half as
-        far from it as from the mean of the reruns without the cause, on the same split if there are some. If several
-        hold, the one with the nearest mean is given. If none does, chance is the cause of a number that `as_far` is at
-        least 1 for. A cause also holds if the number lies between its reruns, and none of at least as many reruns of
-        the method itself, those of `again` or the draws, lies as far out. Else the cause is missing.
+        A cause holds if two things are true. The paper's number lies between its reruns, or no further from their
+        mean than the largest of the spreads of draws, of splits, and of one more rerun of the cause, up to rounding. It
+        is also at most half as far from that mean as from the mean of the reruns without the cause, on the same split
+        if there are some. If several hold, the one with the nearest mean is given. If none does, chance is the cause if
+        `as_far` is at least 1. A cause also holds if the number lies between its reruns, and of at least as many reruns
+        of the method itself, from `again` or the draws, none lies as far out. Else the cause is missing.
     """
     chance = _as_far(comparison, again, by)
     pairs = _cells_with_causes(comparison, causes, by).join(chance[["again", "as_far"]], on="cell")
@@ -267,7 +267,7 @@ def with_causes(
 
 
 def _cells_with_causes(comparison: pd.DataFrame, causes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Each number and cause, with mean, range and spread of the cause's reruns; the nearest mean first."""
+    """Return each number and cause, with mean, range and spread of the cause's reruns; the nearest mean first."""
     reruns = causes.groupby([*by, "cause"], as_index=False, sort=False)["error"].agg(
         ["mean", "min", "max", "std", "size"]
     )
@@ -280,12 +280,12 @@ def _cells_with_causes(comparison: pd.DataFrame, causes: pd.DataFrame, by: list[
 
 
 def _first(pairs: pd.DataFrame, holds: pd.Series) -> pd.Series:
-    """The first cause that holds for each number."""
+    """Return the first cause that holds for each number."""
     return pairs[holds].drop_duplicates("cell").set_index("cell")["cause"]
 
 
 def _as_far(comparison: pd.DataFrame, again: pd.DataFrame | None, by: list[str]) -> pd.DataFrame:
-    """Number of reruns of the method itself, how many lie as far out as the paper's number, and their cause."""
+    """Return the number of the method's own reruns, how many lie as far out as the paper's number, and their cause."""
     cells = comparison.loc[comparison["agreement"].isin(OUTSIDE), [*by, "paper", "rounding", "agreement"]]
     if again is None or again.empty or cells.empty:
         return pd.DataFrame(columns=["again", "as_far", "cause"], index=comparison.index[:0])
@@ -300,9 +300,9 @@ def _as_far(comparison: pd.DataFrame, again: pd.DataFrame | None, by: list[str])
 def _chance(
     one_split: pd.DataFrame, random: pd.DataFrame, splits: pd.DataFrame, by: list[str], rounding: float
 ) -> pd.DataFrame:
-    """Share of a number's own reruns that would lie outside, each left out in turn and judged by the others.
+    """Return the share of a number's own reruns that would lie outside, each judged by the others.
 
-    Draws on one split where there are three, judged by the spread of `splits` as well; else random splits.
+    It uses draws on one split if there are three, judged by the spread of `splits` as well; else random splits.
     """
     draws = _left_out(one_split, by, rounding, between=True)
     spreads = draws[by].merge(_same_types(splits, draws, by), on=by, how="left")
@@ -315,9 +315,9 @@ def _chance(
 
 
 def _left_out(reruns: pd.DataFrame, by: list[str], rounding: float, between: bool = False) -> pd.DataFrame:
-    """Reruns of which there are three or more, and whether each lies outside the spread of the others.
+    """Return reruns in cells of three or more, and whether each lies outside the spread of the others.
 
-    With `between`, one that lies between others is inside."""
+    With `between`, a rerun that lies between others is inside."""
     left = reruns.groupby(by).filter(lambda cell: len(cell) >= 3)[[*by, "test_error"]].reset_index(drop=True)
     errors = left.groupby(by)["test_error"]
     n = errors.transform("size")
@@ -331,7 +331,7 @@ def _left_out(reruns: pd.DataFrame, by: list[str], rounding: float, between: boo
 
 
 def _of_draws(one_split: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Number, mean, range and spread of the repeats on one split."""
+    """Return number, mean, range and spread of the repeats on one split."""
     errors = one_split.groupby(by)["test_error"]
     summary = errors.agg(draw_mean="mean", draw_low="min", draw_high="max", deviation="std", draws="size").reset_index()
     summary["draw_spread"] = _reach(summary["deviation"], summary["draws"])
@@ -339,7 +339,7 @@ def _of_draws(one_split: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def _of_splits(random: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Number, mean, its half-width and spread of random splits."""
+    """Return number, mean, its half-width and spread of random splits."""
     summary = random.groupby(by)["test_error"].agg(mean="mean", deviation="std", splits="size").reset_index()
     summary["spread"] = _reach(summary["deviation"], summary["splits"])
     summary["half_width"] = summary["spread"] / np.sqrt(summary["splits"] + 1)
@@ -347,7 +347,7 @@ def _of_splits(random: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def _notes(chosen: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """All different notes."""
+    """Join all different notes."""
 
     def joined(notes: pd.Series) -> str:
         return "; ".join(note for note in dict.fromkeys(notes) if note)
@@ -356,7 +356,7 @@ def _notes(chosen: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def _reach(deviation: pd.Series, number: pd.Series) -> pd.Series:
-    """Half-width of the 95 % interval for one more value, by Student's t."""
+    """Return the half-width of the 95 % interval for one more value, by Student's t."""
     return student_t.ppf((1 + _LEVEL) / 2, (number - 1).clip(lower=1)) * deviation * np.sqrt(1 + 1 / number)
 
 

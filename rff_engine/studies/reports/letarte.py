@@ -1,7 +1,7 @@
 """Table 1 and Figures 2, 3, 5 and 6 of Letarte et al. (2019): their runs, and the paper's numbers with the reruns.
 
 A number of the paper comes from one split and one draw of frequencies and landmarks. It is compared with several draws
-on the same split, and with random splits, each with a draw of its own. Nothing is run or drawn here.
+on the same split, and with random splits, each with its own draw. Nothing is run or drawn here.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .tables import to_frame
 
 DATASETS = ("ads", "adult", "breast", "farm", "mnist17", "mnist49", "mnist56")
 
-# Numbers of random splits: fewer where n or d is large.
+# Numbers of random splits: fewer if n or d is large.
 _REPEATS = {"adult": 5, "farm": 5}
 _USUAL_REPEATS = 10
-# Draws on the published split: their number, and what of the paper's grid they have. Few where a draw takes long.
+# Draws on the published split: their number, and their part of the paper's grid. Few if a draw takes long.
 _DRAWS: dict[type, dict[str, tuple[int, dict[str, Any]]]] = {
     LandmarkStudy: {
         "breast": (20, {"shares": (0.01, 0.05, 0.10)}),
@@ -38,20 +38,20 @@ _DRAWS: dict[type, dict[str, tuple[int, dict[str, Any]]]] = {
         "mnist17": (5, {"n_features": (1, 2, 5, 10)}),
     },
 }
-# Many draws there, where a number lies outside: they say how rare it is, and are no part of a spread.
+# Many draws on the published split if a number lies outside: they say how rare it is, but count in no spread.
 _MANY_DRAWS: dict[type, dict[str, tuple[int, dict[str, Any]]]] = {
     FeatureSweep: {"mnist17": (25, {"n_features": (10,), "methods": ("okrff",)})}
 }
-# What the RBF SVM chooses on the published split, where it does not depend on the draw.
+# Choices of the RBF SVM on the published split, if they do not depend on the draw.
 _GAMMAS = {"ads": 1e-3, "breast": 1e-5, "farm": 1e-3, "mnist17": 1e-3, "mnist49": 1e-2}
-# On adult's 26048 training rows an SVM takes minutes: for all other methods, and on random splits, C and gamma are
-# chosen on some rows. On the published split this gives the gamma that all rows give; the SVM itself has a run of its
-# own on all rows there.
+# On adult's 26048 training rows an SVM takes minutes. So some rows choose C and gamma for all other methods, and on
+# random splits. On the published split they choose the same gamma as all rows; the SVM itself has its own run on all
+# rows there.
 _ADULT_SVM_ROWS = 2000
 # On all rows the largest C takes too long at the smallest gamma.
 _ADULT_SVM_CS = tuple(C for C in LandmarkStudy().Cs if C <= 1000)
 _ADULT_D = (1, 2, 3, 5, 10, 15, 20, 30, 50, 100, 200, 300, 500, 1000, 2000)
-# With this many rows, random splits have the landmarks of Table 1 alone.
+# From this many rows on, random splits have only the landmarks of Table 1.
 _MANY_ROWS = ("adult", "mnist17", "mnist49", "mnist56")
 
 COLUMNS_OF_TABLE_1 = {
@@ -108,7 +108,7 @@ _FIGURES = {
 
 
 def specs(target: str, datasets: Sequence[str] = DATASETS, scaled: Collection[str] = ()) -> list[RunSpec]:
-    """The runs behind a table or figure: for each data set those on the published split, then random ones.
+    """List the runs behind a table or figure: for each data set the published split, then random ones.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def specs(target: str, datasets: Sequence[str] = DATASETS, scaled: Collection[st
     Raises
     ------
     ValueError
-        If the target, or a data set, is none of the paper's.
+        If the target, or a data set, is not the paper's.
     """
     check_choice(target, "target", tuple(TARGETS))
     kind = TARGETS[target]
@@ -156,14 +156,14 @@ def _specs_of(kind: type[LandmarkStudy | FeatureSweep], name: str, scaled: bool)
 
 
 def _on_all_rows(kind: type[LandmarkStudy | FeatureSweep], name: str) -> list[RunSpec]:
-    """The RBF SVM of Table 1 over the grid on all training rows, where other runs choose it on some."""
+    """Run the RBF SVM of Table 1 over the grid on all training rows; other runs choose it on some rows."""
     if name != "adult" or kind is not LandmarkStudy:
         return []
     return [RunSpec(LandmarkStudy(methods=("svm",), Cs=_ADULT_SVM_CS), name, "published")]
 
 
 def _draws(kind: type[LandmarkStudy | FeatureSweep], name: str, asked: dict) -> list[RunSpec]:
-    """Several draws on the published split, if `asked` has some for the data set."""
+    """List several draws on the published split, if `asked` has some for the data set."""
     if name not in asked.get(kind, {}):
         return []
     repeats, given = asked[kind][name]
@@ -173,12 +173,12 @@ def _draws(kind: type[LandmarkStudy | FeatureSweep], name: str, asked: dict) -> 
 
 
 def table_1(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
-    """Table 1 and its reruns: 10 % of the training rows as landmarks, chosen by clustering.
+    """Compare Table 1 with its reruns: 10 % of the training rows as landmarks, chosen by clustering.
 
-    Rows are of landmark studies, on the published split and on random ones. The columns are dataset, column, which is
-    one of `COLUMNS_OF_TABLE_1`, and those of `compared` and `with_causes`.
+    Rows are of landmark studies, on the published split and on random ones. The columns are dataset, column (one of
+    `COLUMNS_OF_TABLE_1`), and the columns of `compared` and `with_causes`.
     """
-    # Several runs may have the same baseline; one on all rows, without a note, comes before one chosen on some.
+    # Several runs may have the same baseline. One on all rows, without a note, comes before one chosen on some.
     frame = to_frame(to_frame(rows).sort_values("note", key=lambda notes: notes != "", kind="stable"))
     centroids = frame[(frame["landmarks"] == "clustering") & np.isclose(frame["share"], _TABLE_1_SHARE)]
     learned = centroids[centroids["method"] == "pb_landmarks"]
@@ -200,19 +200,19 @@ def table_1(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
 
 
 def svm_grid() -> pd.DataFrame:
-    """Numbers of errors of adult's RBF SVM on all training rows, over the paper's grid of C and gamma.
+    """Read numbers of errors of adult's RBF SVM on all training rows, over the paper's grid of C and gamma.
 
-    Where no dual coefficient reaches C, larger C have the same numbers.
+    If no dual coefficient reaches C, larger C have the same numbers.
     """
     return pd.read_csv(_REFERENCE / "adult_svm_grid.csv")
 
 
 def figure(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
-    """Figures 2 and 6, or 3 and 5, and their reruns.
+    """Compare Figures 2 and 6, or 3 and 5, with their reruns.
 
     Rows are of landmark studies, or of feature sweeps, on the published split and on random ones. The columns are
-    dataset, method, landmarks and share, or D, and those of `compared` and `with_causes`. The paper's numbers were
-    measured off its images, with the errors in `_FIGURES`.
+    dataset, method, landmarks and share, or D, and the columns of `compared` and `with_causes`. The paper's numbers
+    were measured in its images, with the errors in `_FIGURES`.
     """
     check_choice(target, "target", _FIGURE_TARGETS)
     file, by, reading = _FIGURES[TARGETS[target]]
@@ -229,7 +229,7 @@ def figure(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
 
 
 def _published_draw(by: list[str]) -> pd.DataFrame:
-    """Errors with the frequencies and the solver of the published code, at the beta or rho that validation chooses."""
+    """Return errors with the published code's frequencies and solver, at the beta or rho that validation chooses."""
     rows = pd.read_csv(_REFERENCE / "published_draw.csv")
     best = rows.sort_values("stopped_valid", kind="stable").groupby(by, as_index=False).first()
     same = best["stopped_test"] == best["exact_test"]
@@ -237,9 +237,9 @@ def _published_draw(by: list[str]) -> pd.DataFrame:
 
 
 def _stopped_solver(by: list[str]) -> pd.DataFrame:
-    """Draws with the published code's solver, which stops early (errata, 7), and with an exact one.
+    """Return draws with the published code's solver, which stops early (errata, 7), and with an exact one.
 
-    Each has the settings that validation with the former chooses.
+    Validation with the published solver chooses the settings of each.
     """
     rows = pd.read_csv(_REFERENCE / "stopped_solver.csv").dropna(subset=by)
     best = rows.sort_values("stopped_valid", kind="stable").groupby([*by, "draw"], as_index=False).first()
@@ -253,7 +253,7 @@ def _with_stopped_solver(
     many: pd.DataFrame | None = None,
     own: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """`with_causes` of the solver and the published draw; draws with the exact solver, and `many` more, show chance."""
+    """Call `with_causes` for solver and published draw; draws with the exact solver, and `many` more, show chance."""
     causes = stopped[by].assign(cause=STOPPED, error=stopped["stopped_test"])
     again = stopped[by].assign(error=stopped["exact_test"])
     if many is not None:

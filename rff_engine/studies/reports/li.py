@@ -23,9 +23,9 @@ from .tables import to_frame
 
 DATASETS = ("wine", "parkinson_motor", "cpu", "a9a", "covtype", "mnist01")
 REGRESSIONS = ("wine", "parkinson_motor", "cpu")
-"""Data sets whose errors in Table 3 are root mean squares; those of the others are fractions"""
+"""Data sets whose errors in Table 3 are root mean squares; errors of the others are fractions"""
 METHODS_OF: dict[str, tuple[str, ...]] = {target: kind().methods for target, kind in TARGETS.items()}
-"""Methods of each table: those of the paper and some others"""
+"""Methods of each table: the paper's and some others"""
 SIZES = (50, 100, 200)
 """Numbers of frequencies in Table 2; Table 3 has the last"""
 NOTES = {
@@ -61,14 +61,14 @@ NOTES = {
 _REFERENCE = rff_datasets.BUNDLED / "reruns"
 _REPEATS = 10
 _ROWS_OF = {"covtype": 58101}
-# Large data sets take most of the time: they have fewer repeats, or fewer folds of the cross-validation.
+# Large data sets take most of the time, so they have fewer repeats, or fewer folds of the cross-validation.
 _LARGE = ("a9a", "covtype", "mnist01")
 _FEWER = {"li-table2": {"repeats": 5}, "li-table3": {"folds": 3}}
-# On 784 columns each kernel value and each step of a descent takes longest.
+# With 784 columns each kernel value and each step of a descent takes longest.
 _FEWEST = {"li-table2": {"repeats": 5, "max_evaluated": 5000}, "li-table3": {"folds": 3, "repeats": 4}}
 _FIXED_SPLIT = ("a9a", "mnist01")
 # Known causes of deviating numbers: name, methods, data sets, numbers of frequencies, repeats. On cpu few rows make
-# most of the error, so reruns differ by the split; elsewhere more by the draw.
+# most of the error, so reruns differ by the split; elsewhere they differ more by the draw.
 _CAUSES: dict[str, tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[int, ...], int], ...]] = {
     "li-table2": (
         ("a leaped sequence", ("sobol_leaped",), ("cpu", "a9a", "covtype", "mnist01"), SIZES, 5),
@@ -107,7 +107,7 @@ class Cause:
 
 
 def specs(target: str, datasets: Sequence[str] = DATASETS) -> list[RunSpec]:
-    """The runs behind "li-table2" or "li-table3", one for each of the paper's six data sets that are asked for."""
+    """List the runs behind "li-table2" or "li-table3", one for each of the paper's six data sets asked for."""
     kind, runs = TARGETS[check_choice(target, "target", tuple(TARGETS))], []
     for name in datasets:
         check_choice(name, "dataset", DATASETS)
@@ -118,14 +118,14 @@ def specs(target: str, datasets: Sequence[str] = DATASETS) -> list[RunSpec]:
 
 
 def _reduced(target: str, dataset: str) -> dict:
-    """Number of repeats and fields of the protocol that a large data set has in place of the usual ones."""
+    """Return the number of repeats and fields of the protocol for a large data set, in place of the usual ones."""
     if dataset == "mnist01":
         return dict(_FEWEST[target])
     return dict(_FEWER[target]) if dataset in _LARGE else {}
 
 
 def causes(target: str, datasets: Sequence[str] = DATASETS) -> list[Cause]:
-    """The runs that show why numbers of a table are outside."""
+    """List the runs that show why numbers of a table are outside."""
     kind = TARGETS[check_choice(target, "target", tuple(TARGETS))]
     shown = []
     for name, methods, shown_on, sizes, repeats in _CAUSES[target]:
@@ -138,24 +138,24 @@ def causes(target: str, datasets: Sequence[str] = DATASETS) -> list[Cause]:
 
 
 def sizes(target: str) -> tuple[int, ...]:
-    """Numbers of frequencies r in a table."""
+    """Return the numbers of frequencies r in a table."""
     return SIZES if target == "li-table2" else SIZES[-1:]
 
 
 def units(target: str) -> dict[str, str]:
-    """Unit of the errors of a table on each data set: "relative", "rmse" or "percent"."""
+    """Return the unit of the errors of a table on each data set: "relative", "rmse" or "percent"."""
     if target == "li-table2":
         return dict.fromkeys(DATASETS, "relative")
     return {name: "rmse" if name in REGRESSIONS else "percent" for name in DATASETS}
 
 
 def table(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
-    """A table of the paper and its reruns, from rows of the runs of `specs` and `causes`.
+    """Compare a table of the paper with its reruns, from rows of the runs of `specs` and `causes`.
 
-    The columns are dataset, D, which is r, method, and those of `comparison.compared` and `comparison.with_causes`.
-    Errors of Table 2 are relative, on the training rows; those of Table 3 are root mean squares on `REGRESSIONS`, else
-    fractions, on test rows, with beta or rho chosen by cross-validation. For methods that are not in the paper its
-    number is missing.
+    The columns are dataset, D (which is r), method, and the columns of `comparison.compared` and
+    `comparison.with_causes`. Errors of Table 2 are relative, on the training rows. Errors of Table 3 are root mean
+    squares on `REGRESSIONS`, else fractions, on test rows, with beta or rho chosen by cross-validation. Methods that
+    are not in the paper have no number of the paper.
     """
     check_choice(target, "target", tuple(TARGETS))
     number = target.removeprefix("li-table")
@@ -179,10 +179,10 @@ def table(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
 
 
 def _roundings(target: str) -> list[tuple]:
-    """Functions that choose rows of a frame, with half a unit of the last digit that the paper prints for them."""
+    """Return functions that choose rows of a frame, with half a unit of the last digit in the paper."""
     if target == "li-table2":
         return [(lambda frame: frame["dataset"].isin(DATASETS), 0.005)]
-    # RMSE is printed to 0.001, errors to 0.01 points, those of MNIST to 0.001.
+    # RMSE is printed to 0.001, errors to 0.01 points, on MNIST to 0.001.
     return [
         (lambda frame: frame["dataset"].isin(REGRESSIONS), 0.0005),
         (lambda frame: frame["dataset"].isin(("a9a", "covtype")), 0.00005),
@@ -191,12 +191,12 @@ def _roundings(target: str) -> list[tuple]:
 
 
 def _of_fixed_splits(reruns: pd.DataFrame) -> pd.DataFrame:
-    """Rows of data sets with test rows of their own: repeats differ by the draw."""
+    """Return rows of data sets with their own test rows: repeats differ by the draw."""
     return reruns[reruns["dataset"].isin(_FIXED_SPLIT)]
 
 
 def _shown(rows: pd.DataFrame, name_of: dict[str, str]) -> pd.DataFrame:
-    """Errors of the runs of causes, under the methods that the paper's numbers belong to."""
+    """Return errors of the runs of causes, under the methods that the paper's numbers belong to."""
     return pd.DataFrame(
         {
             "dataset": rows["dataset"],

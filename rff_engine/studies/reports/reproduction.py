@@ -1,6 +1,6 @@
 """The tables and figures of both papers that can be rerun: their runs, known rows, and comparison with the paper.
 
-`letarte` and `li` hold those of each paper. Nothing is run or drawn here.
+`letarte` and `li` have one paper each. Nothing is run or drawn here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHIPPED = rff_datasets.BUNDLED / "reruns" / "reruns.sqlite"
 
 
 def require_rows() -> None:
-    """Raise a FileNotFoundError that says what to install, if the rows of the reruns are not there."""
+    """Raise a FileNotFoundError that says what to install, if the rows of the reruns are missing."""
     if not SHIPPED.is_file():
         raise FileNotFoundError(
             "The rows of the reruns are in the package rff-data, which is not installed: in a copy of the repository, "
@@ -31,13 +31,13 @@ def require_rows() -> None:
 
 
 def datasets_of(target: str) -> tuple[str, ...]:
-    """The data sets of a table or figure, in the paper's order."""
+    """Return the data sets of a table or figure, in the paper's order."""
     check_choice(target, "target", tuple(TARGETS))
     return li.DATASETS if target in li.TARGETS else letarte.DATASETS
 
 
 def specs(target: str, datasets: Sequence[str] | None = None, scaled: Collection[str] = ()) -> list[RunSpec]:
-    """The runs behind a table or figure.
+    """List the runs behind a table or figure.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def specs(target: str, datasets: Sequence[str] | None = None, scaled: Collection
     Raises
     ------
     ValueError
-        If the target, or a data set, is none of the papers'.
+        If the target, or a data set, is not the papers'.
     """
     datasets = datasets_of(target) if datasets is None else datasets
     if target in li.TARGETS:
@@ -61,28 +61,28 @@ def specs(target: str, datasets: Sequence[str] | None = None, scaled: Collection
 
 
 def all_specs() -> list[RunSpec]:
-    """The runs behind all tables and figures, each once."""
+    """List the runs behind all tables and figures, each once."""
     return list({spec.run_id: spec for target in TARGETS for spec in specs(target)}.values())
 
 
 def known_rows(
     store: Store, target: str, datasets: Sequence[str] | None = None, scaled: Collection[str] = ()
 ) -> list[Row]:
-    """Rows of the runs behind a table or figure that a store has; see `specs`."""
+    """Return the rows in a store of the runs behind a table or figure; see `specs`."""
     return [row for spec in specs(target, datasets, scaled) for row in store.rows(spec)]
 
 
 def compare_with_paper(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
-    """Numbers of a table or figure with those of its reruns: `letarte.table_1`, `letarte.figure` or `li.table`."""
+    """Compare a table or figure with its reruns by `letarte.table_1`, `letarte.figure` or `li.table`."""
     if target in li.TARGETS:
         return li.table(target, rows)
     return letarte.table_1(rows) if target == "table1" else letarte.figure(target, rows)
 
 
 def provenance(store: Store, specs: Iterable[RunSpec]) -> pd.DataFrame:
-    """Protocol, seeds, time, library versions and machine of the runs that a store has rows of.
+    """Return protocol, seeds, time, library versions and machine of the runs with rows in a store.
 
-    Minutes are those of the rows alone, see `run`.
+    Minutes count the rows alone, see `run`.
     """
     made = ((spec, store.rows(spec)) for spec in specs)
     return pd.DataFrame([_made(store, spec, rows) for spec, rows in made if rows])

@@ -19,10 +19,10 @@ _UNITS = ("dataset", "split", "repeat", "method", "landmarks", "share", "D")
 
 
 def to_frame(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
-    """Rows as a DataFrame with the 17 columns of a result, sorted by their settings; a ValueError if one is lacking.
+    """Return a DataFrame with the 17 columns of a result, sorted by settings; raise a ValueError if one is missing.
 
-    The order is that of data set, split, repeat, method, landmarks, share, D, beta, rho. D is a nullable integer; what
-    does not apply is missing.
+    The order is data set, split, repeat, method, landmarks, share, D, beta, rho. D is a nullable integer; what does not
+    apply is missing.
     """
     frame = pd.DataFrame(rows if isinstance(rows, pd.DataFrame) else list(rows))
     if frame.empty:
@@ -43,12 +43,12 @@ def _rank(values: pd.Series) -> pd.Series:
 
 
 def best_by_validation(rows: Iterable[Row] | pd.DataFrame, over: tuple[str, ...] = ("beta", "rho")) -> pd.DataFrame:
-    """The row with the smallest validation error of each dataset, split, repeat, method, selection, share and D.
+    """Choose the smallest validation error of each dataset, split, repeat, method, selection, share and D.
 
-    Of equal errors the smallest D wins, then the smallest beta or rho: the first of the papers' grids, whatever the
-    order of the rows. `over` has the columns to choose over: ``("beta", "rho")`` leaves one row for each D, as in
-    Figures 3 and 5 of Letarte et al. (2019); ``("beta", "rho", "D")`` one for each method and share, as in Table 1 and
-    Figures 2 and 6.
+    Ties go to the smallest D, then the smallest beta or rho, in any order of the rows: the first of the papers' grids.
+    `over` has the columns to choose over. ``("beta", "rho")`` leaves one row for each D, as in Figures 3 and 5 of
+    Letarte et al. (2019). ``("beta", "rho", "D")`` leaves one for each method and share, as in Table 1 and Figures 2
+    and 6.
     """
     frame = to_frame(rows)
     for name in over:
@@ -62,18 +62,18 @@ def best_by_validation(rows: Iterable[Row] | pd.DataFrame, over: tuple[str, ...]
 
 
 def error_by_features(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
-    """Test error against the number of features, beta and rho chosen on validation (Letarte et al. 2019, Figure 5).
+    """Return test error by number of features; validation chooses beta and rho (Letarte et al. 2019, Figure 5).
 
-    Rows are of runs of a `FeatureSweep`. The columns are dataset, method, D, and those of `_mean_error`; "svm" has no
-    D.
+    Rows are of runs of a `FeatureSweep`. The columns are dataset, method, D, and the columns of `_mean_error`; "svm"
+    has no D.
     """
     return _mean_error(best_by_validation(rows), ["dataset", "method", "D"])
 
 
 def error_by_share(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
-    """Test error against the share of landmarks, beta and D chosen on validation (Letarte et al. 2019, Figure 6).
+    """Return test error by share of landmarks; validation chooses beta and D (Letarte et al. 2019, Figure 6).
 
-    Rows are of runs of a `LandmarkStudy`. The columns are dataset, method, landmarks, share, and those of
+    Rows are of runs of a `LandmarkStudy`. The columns are dataset, method, landmarks, share, and the columns of
     `_mean_error`; "svm" has no share.
     """
     best = best_by_validation(rows, over=("beta", "rho", "D"))
@@ -81,14 +81,14 @@ def error_by_share(rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
 
 
 def to_csv(rows: Iterable[Row] | pd.DataFrame) -> str:
-    """Rows as CSV, with a header; what does not apply is empty."""
+    """Write rows as CSV, with a header; what does not apply is empty."""
     return to_frame(rows).to_csv(index=False, lineterminator="\n")
 
 
 def _mean_error(best: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Means of test_error and train_error over runs, their number, and the half-width of the former's 95 % interval.
+    """Return means of test_error and train_error over runs, their number, and test_error's half-width (95 %).
 
-    Errors are fractions; of a single run the half-width is missing.
+    Errors are fractions. A single run has no half-width.
     """
     means = (
         best.groupby(by, dropna=False, sort=False)

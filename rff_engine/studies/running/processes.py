@@ -1,6 +1,6 @@
 """Processes that compute end with the one that started them, and describe errors without quoting data.
 
-Messages quote refused values and paths of files: they are for the user whose data it is, not for the log of a server
+Messages quote refused values and paths of files. They are for the user who owns the data, not for the log of a server
 that many people use.
 """
 
@@ -21,7 +21,7 @@ _MAX_ERRORS = 6
 
 @cache
 def end_with(starter: int) -> None:
-    """End this process once its parent `starter` is gone: pipes do not tell, as other workers hold them open."""
+    """End this process once its parent `starter` has ended: pipes do not show it, other workers keep them open."""
     threading.Thread(target=_wait_and_end, args=(starter,), daemon=True).start()
 
 
@@ -35,10 +35,10 @@ def _wait_and_end(starter: int) -> None:
 
 
 def redacted_traceback(error: BaseException) -> str:
-    """Describe an error in one line: its type and the calls that led to it, innermost first, without its message.
+    """Describe an error in one line, without its message: its type and its calls, innermost first.
 
-    Such as "KeyError in take (units.py:12), called in run (runner.py:80)". The errors that caused it are included, and
-    files go by their bare names.
+    An example is "KeyError in take (units.py:12), called in run (runner.py:80)". Errors that caused it are included.
+    Files have their bare names.
     """
     parts: list[str] = []
     cause: BaseException | None = error

@@ -60,10 +60,10 @@ class Recomputed:
 def draw_rows(
     store: Store, specs: Iterable[RunSpec], n: int, seed: int = 0, max_seconds: float = np.inf
 ) -> list[tuple[RunSpec, Row]]:
-    """Rows of runs, drawn at random without replacement, as many of each protocol as can be.
+    """Draw rows of runs at random without replacement, as many of each protocol as possible.
 
-    There are fewer than `n` if the store has no more. Rows that took longer than `max_seconds`, or whose data set is
-    not here, are left out.
+    There are fewer than `n` if the store has no more. Rows that took longer than `max_seconds`, and rows whose data set
+    is not here, are left out.
     """
     pools, here = {name: [] for name in PROTOCOLS}, datasets.available()
     for spec in specs:
@@ -75,7 +75,7 @@ def draw_rows(
 
 
 def recompute(store: Store, drawn: list[tuple[RunSpec, Row]]) -> Iterator[Recomputed]:
-    """Compute rows again, each as soon as the rows of its repeat are; nothing is kept.
+    """Compute rows again, each as soon as the rows of its repeat are known; nothing is kept.
 
     Raises
     ------

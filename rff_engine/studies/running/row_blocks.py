@@ -40,7 +40,7 @@ class _Columns(NamedTuple):
         return list(dict.fromkeys([*self.points, self.target, *self.weights]))
 
     def arrays(self, table) -> tuple[np.ndarray, ...]:
-        """X, the labels, and the weights if there are any, of a data frame."""
+        """Return X, the labels, and the weights, if any, of a data frame."""
         X = np.column_stack([_numbers(table, name) for name in self.points]).astype(self.dtype, copy=False)
         return X, table[self.target].to_numpy(), *(_numbers(table, name) for name in self.weights)
 
@@ -53,7 +53,7 @@ def _numbers(table, name: str) -> np.ndarray:
 
 
 def _chosen(names: list[str], target: str, columns: list[str] | None, weights: str | None, dtype: Any) -> _Columns:
-    """The columns to read; a ValueError if there is no column of points, or one is missing."""
+    """Choose the columns to read; raise a ValueError if one is missing, or none has points."""
     others = [target] if weights is None else [target, weights]
     points = [name for name in names if name not in others] if columns is None else list(columns)
     for name in [*points, *others]:
@@ -74,7 +74,7 @@ def row_blocks(
     dtype: Any = np.float64,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Iterator[tuple[np.ndarray, ...]]:
-    """Points and labels of a table, block by block.
+    """Read points and labels of a table, block by block.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def row_blocks(
 
 
 def _of_batches(dataset, names: list[str], max_rows: int) -> Iterator:
-    # Few batches are read ahead: a reader that is waited for holds one block, not the file.
+    # Few batches are read ahead: a waiting reader holds one block, not the file.
     for batch in dataset.to_batches(columns=names, batch_size=max_rows, batch_readahead=1, fragment_readahead=1):
         if batch.num_rows:
             yield _frame(batch)
@@ -137,12 +137,12 @@ def _of_partitions(frame, names: list[str], max_rows: int) -> Iterator:
 
 
 def _frame(table):
-    """A table of pyarrow as a data frame, without a copy of columns that have no missing value."""
+    """Convert a table of pyarrow to a data frame, without a copy of columns that have no missing value."""
     return table.to_pandas(ignore_metadata=True, split_blocks=True)
 
 
 def _parquet(source):
-    """Parquet files as a dataset of pyarrow."""
+    """Open Parquet files as a dataset of pyarrow."""
     import pyarrow.dataset
 
     paths = [str(path) for path in source] if isinstance(source, list | tuple) else str(Path(source))
@@ -157,10 +157,10 @@ def row_group_readers(
     sample_weight: str | None = None,
     dtype: Any = np.float64,
 ) -> list[Callable[[], tuple[Any, ...]]]:
-    """A function for each row group of Parquet files, which reads its points and labels.
+    """Return a function for each row group of Parquet files, which reads its points and labels.
 
-    They are the `blocks` of `alignment_loss_on_cluster`: each worker reads the row groups that it sums, and no row
-    passes through this process, which reads the files' metadata alone.
+    They are the `blocks` of `alignment_loss_on_cluster`: each worker reads the row groups that it sums. No row passes
+    through this process, which reads the files' metadata alone.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def row_group_readers(
 
 
 def _read(path: str, index: int, footer: str, chosen: _Columns) -> tuple[np.ndarray, ...]:
-    """A row group of a Parquet file, unless the file has changed."""
+    """Read a row group of a Parquet file, unless the file has changed."""
     import pyarrow.parquet
 
     with pyarrow.parquet.ParquetFile(path) as file:
@@ -200,7 +200,7 @@ def _read(path: str, index: int, footer: str, chosen: _Columns) -> tuple[np.ndar
 
 
 def _footer(metadata, index: int) -> str:
-    """Digest of what the end of a file says of a row group: sizes, places and extreme values of its columns."""
+    """Digest a file's footer on a row group: sizes, places and extreme values of its columns."""
     described = metadata.row_group(index).to_dict() if index < metadata.num_row_groups else None
     return hashlib.sha256(repr(described).encode()).hexdigest()
 
@@ -213,10 +213,10 @@ def alignment_loss_on_cluster(
     jobs: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> np.ndarray:
-    """Empirical alignment loss over all pairs of points that come in blocks of rows (Letarte et al. 2019, Prop. 8).
+    """Compute the empirical alignment loss over all pairs of points in blocks (Letarte et al. 2019, Prop. 8).
 
-    Each block is summed by a process of joblib's or a worker of Dask. The sums are added in the order of the blocks, so
-    the result does not depend on the number of workers. Few blocks are in memory at a time.
+    A process of joblib's or a worker of Dask sums each block. The sums are added in the order of the blocks, so the
+    result does not depend on the number of workers. Few blocks are in memory at a time.
 
     Parameters
     ----------

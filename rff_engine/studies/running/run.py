@@ -1,11 +1,11 @@
 """Runs: for each row of a protocol that a store lacks, compute it and keep it.
 
 The calls of a study go through joblib: one after the other in this process, to other processes, or to whatever
-`joblib.parallel_config` says, such as a Dask cluster. This process alone writes to the store, each row in a transaction
-of its own. A run that is stopped or killed loses the calls in work and no more; the same run goes on where it was.
+`joblib.parallel_config` says, such as a Dask cluster. This process alone writes to the store, each row in its own
+transaction. A run that is stopped or killed loses only the calls in work; the same run resumes where it was.
 
-Several runs may write to one store. None tells the others what it does: each looks again before a row, and one that
-has computed a row in vain goes on at another place.
+Several runs may write to one store without a word to each other: each looks again before a row, and a run that has
+computed a row in vain goes on at another place.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .store import Store, StoreError, row_key
 
 __all__ = ["Step", "one_thread", "problem_of", "run", "run_repeats", "run_stored"]
 
-# How often a run begins again after a worker has ended in the middle of a call.
+# A run restarts so often after a worker has ended in the middle of a call.
 _MAX_TRIES = 5
 _T = TypeVar("_T")
 
@@ -72,7 +72,7 @@ def run(
     generator of Step
         Errors in its rows are fractions, `share` too; `rho` is divided by N; `seconds` is the time of the row's own
         features and linear SVMs (of the whole grid for "svm"), and `note` says where fewer training rows were used.
-        Rows do not depend on the order and the number of processes (`seconds` aside). On another processor those of
+        Rows do not depend on the order and the number of processes (`seconds` aside). On another processor rows of
         Letarte et al. (2019) are the same to the last bit, others within `feature_methods.tolerance`.
 
     Raises
@@ -116,7 +116,7 @@ def _steps(work: _Work) -> Generator[Step, None, None]:
 
 
 class _Work:
-    """The part of a run that studies see, `studies.problem.Work`: what is known, and calls."""
+    """The part of a run that studies see, `studies.problem.Work`: known rows, and calls."""
 
     parallel: Parallel
 
@@ -127,7 +127,7 @@ class _Work:
     def known(self, settings: Row) -> Row | None:
         key = row_key(self.problem, self.grid, settings)
         if key not in self._rows and self._store is not None:
-            # joblib asks from a thread of its own, where an error would be lost; `keep` raises it again.
+            # joblib asks in its own thread, which would lose an error; `keep` raises it again.
             with suppress(StoreError):
                 self._rows |= self._store.known([key])
         return self._rows.get(key)
@@ -140,7 +140,7 @@ class _Work:
         return [{column: row[column] for column in COLUMNS}] if row["method"] in self.grid.methods else []
 
     def each(self, calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        # In one tuple, since joblib keeps an argument of its own on one worker of Dask, and hangs if that one ends.
+        # In one tuple: joblib keeps a separate argument on one worker of Dask, and hangs if that worker ends.
         return self.parallel(delayed(_call)(tuple(call)) for call in calls)
 
     def in_turn(self, items: Iterable[_T]) -> Iterator[_T]:
@@ -171,7 +171,7 @@ def _libraries() -> ThreadpoolController:
 
 
 def _is_lost_worker(error: Exception) -> bool:
-    """Whether a process of joblib's, or a worker or the scheduler of Dask, has ended."""
+    """Return whether a process of joblib's, or a worker or the scheduler of Dask, has ended."""
     return isinstance(error, BrokenExecutor | CancelledError) or type(error).__module__.startswith("distributed")
 
 
@@ -197,9 +197,9 @@ def run_stored(
 ) -> Generator[Step, None, None]:
     """Compute the rows of all repeats of a run that a store lacks, see `run`.
 
-    `split_of` maps the seed of a repeat to its split; by default it is that of the data set. `done` of a step counts
-    repeats. Raises as `run` and `problem_of` do, at once for the first split, and a ValueError if the data set is not
-    here.
+    `split_of` maps the seed of a repeat to its split; the default is the data set's. `done` of a step counts
+    repeats. It raises as `run` and `problem_of` do, at once for the first split, and a ValueError if the data set is
+    not here.
     """
     splits = split_source(spec.dataset, spec.split, spec.protocol) if split_of is None else split_of
     named = {"dataset": spec.dataset, "split_name": spec.split, "run_id": spec.run_id}

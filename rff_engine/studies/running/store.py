@@ -1,6 +1,6 @@
 """Result rows in one table of a database, so that no row is computed twice: SQLite by default, or PostgreSQL.
 
-The key of a row is a digest of what it was computed from: the data of the split, the seed, the method with its
+The key of a row is a digest of its inputs: the data of the split, the seed, the method with its
 parameters, and the fields of the protocol that it depends on. So runs share rows. A second digest, its origin, has the
 name of the data set in place of the data: rows can be read where the data are not.
 """
@@ -32,14 +32,14 @@ from ..problem import COLUMNS, MEASURED, SETTINGS, Problem, Row
 from ..protocols import Protocol, RunSpec
 
 KEY_BYTES = 16
-_BATCH_SIZE = 500  # values in one statement: the limit of SQLite was 999 for a long time
+_BATCH_SIZE = 500  # values in one statement: SQLite's limit was 999 for a long time
 _BUSY_SECONDS = 30
-# A database that restarts is waited for; a page, which only looks, waits less.
+# Calls wait for a database that restarts. A page only looks, so it waits less.
 _PATIENCE_SECONDS = 3.0
 _PATIENCE_OF_RUNS = 30.0
 _MAX_TRIES = 10  # of a transaction that the database aborts in favour of another
 _MAX_SECONDS_BETWEEN_TRIES = 0.5
-# SQLSTATE of what is done again: serialization failure, deadlock, and tables that another process creates.
+# SQLSTATE of retried errors: serialization failure, deadlock, and tables that another process creates.
 _AGAIN = {"40001", "40P01", "23505", "42P07", "42710"}
 _T = TypeVar("_T")
 
@@ -70,7 +70,7 @@ class StoreError(OSError):
 
 
 class Database:
-    """Connection to a database, whose tables are created if there are none.
+    """Connection to a database; it creates missing tables.
 
     Parameters
     ----------
@@ -124,11 +124,11 @@ class Database:
         self.close()
 
     def read(self, work: Callable[[sa.Connection], _T], patience: float = _PATIENCE_SECONDS) -> _T:
-        """Value of `work(connection)`, which only reads; otherwise as `write`."""
+        """Return `work(connection)`, which only reads; otherwise as `write`."""
         return self._do(work, patience, writes=False)
 
     def write(self, work: Callable[[sa.Connection], _T], patience: float = _PATIENCE_SECONDS) -> _T:
-        """Value of `work(connection)`, called in one transaction; database errors become a StoreError.
+        """Return `work(connection)`, called in one transaction; database errors become a StoreError.
 
         `work` is called again if the database aborts the transaction in favour of another, and for `patience` seconds
         if the connection is lost. The lost transaction may have been committed.
@@ -202,11 +202,11 @@ class Store(Database):
         return self.write(lambda connection: insert(connection, rows_table, [entry]), _PATIENCE_OF_RUNS) == 1
 
     def known(self, keys: list[bytes]) -> dict[bytes, Row]:
-        """The rows of the given keys that there are, by key, without the labels of a run."""
+        """Return the stored rows of the given keys, by key, without the labels of a run."""
         return {row["key"]: row for row in self._select(rows_table.c.key, keys, _PATIENCE_OF_RUNS)}
 
     def rows(self, spec: RunSpec) -> list[Row]:
-        """Known rows of a run, with the keys `COLUMNS`, in the order of its protocol."""
+        """Return known rows of a run, with the keys `COLUMNS`, in the order of its protocol."""
         labels = {"run": spec.run_id, "dataset": spec.dataset, "split": spec.split}
         found = self._rows_by_settings(spec)
         return [
@@ -217,11 +217,11 @@ class Store(Database):
         ]
 
     def provenance(self, spec: RunSpec) -> list[str]:
-        """What the known rows of a run were made with, each once."""
+        """Return what the known rows of a run were made with, each once."""
         return sorted({row["made_with"] for row in self._rows_by_settings(spec).values()})
 
     def _rows_by_settings(self, spec: RunSpec) -> dict[tuple, Row]:
-        """Rows by the number of their repeat and their settings; of several with other data, the last one made."""
+        """Return rows by number of repeat and settings; if several have other data, the last one made."""
         origins = {
             _origin(spec.protocol, spec.dataset, spec.split, spec.seed + r, method): r
             for r in range(spec.repeats)
@@ -231,7 +231,7 @@ class Store(Database):
         return {(origins[row["origin"]], *(row[name] for name in SETTINGS)): row for row in stored}
 
     def _select(self, column: sa.Column, values: list[bytes], patience: float = _PATIENCE_SECONDS) -> list[Row]:
-        """All rows with one of these values in a column."""
+        """Return all rows with one of these values in a column."""
 
         def found(connection: sa.Connection) -> list[Row]:
             starts = range(0, len(values), _BATCH_SIZE)
@@ -241,7 +241,7 @@ class Store(Database):
         return self.read(found, patience)
 
     def contents(self) -> Sequence[sa.Row]:
-        """Numbers of seeds and rows, seconds, and the last time `made`, by data set, split and method."""
+        """Return numbers of seeds and rows, seconds, and the last time `made`, by data set, split and method."""
         of = rows_table.c
         by, count = (of.dataset, of.split, of.method), sa.func.count
         sums = (
@@ -254,7 +254,7 @@ class Store(Database):
 
 
 def default_store() -> str:
-    """URL in the environment variable RFF_STORE, or that of a SQLite file in the user's data folder, which is made."""
+    """Return the URL in RFF_STORE (environment), or of a SQLite file in the user's data folder; make the folder."""
     if given := os.environ.get("RFF_STORE"):
         return given
     folder = Path(platformdirs.user_data_dir("rff", appauthor=False))
@@ -266,14 +266,14 @@ def default_store() -> str:
 
 
 def row_key(problem: Problem, protocol: Protocol, row: Row) -> bytes:
-    """The key of a row of a problem, or of its settings alone."""
+    """Return the key of a row of a problem, or of its settings alone."""
     settings = {name: row[name] for name in SETTINGS if row.get(name) is not None}
     conditions = protocol.conditions(settings["method"])
     return _hashed({"data": problem.data, "seed": problem.seed, "settings": settings, "protocol": conditions})
 
 
 def _origin(protocol: Protocol, dataset: str, split: str | None, seed: int, method: str) -> bytes:
-    """Digest of what all rows of a method on a split have in common, without the data."""
+    """Digest what all rows of a method on a split have in common, without the data."""
     most = getattr(protocol, "max_rows", None)
     if most is not None and dataset in datasets.names() and most >= datasets.describe(dataset).n_samples:
         most = None  # the data are the same
@@ -289,7 +289,7 @@ def _hashed(content: Any) -> bytes:
 
 
 def insert(connection: sa.Connection, table: sa.Table, entries: list[Row]) -> int:
-    """Insert entries whose keys are not there yet, and return how many they were."""
+    """Insert entries whose keys are new, and return how many they were."""
     dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
     return connection.execute(dialect.insert(table).values(entries).on_conflict_do_nothing()).rowcount
 
@@ -311,7 +311,7 @@ def _parsed(url: str | Path) -> sa.URL:
 
 
 def files_of(url: str | Path) -> tuple[Path, ...]:
-    """The SQLite file of a store, its log and the index of that; none of another database."""
+    """Return the SQLite file of a store, its log and the log's index; nothing for another database."""
     parsed = _parsed(url)
     name = parsed.database or ":memory:"
     if "uri" in parsed.query:  # a file: URI in the place of the path
@@ -323,7 +323,7 @@ def files_of(url: str | Path) -> tuple[Path, ...]:
 
 def _connect_read_only(file: Path) -> sqlite3.Connection:
     log = file.with_name(f"{file.name}-wal")
-    # Of an immutable file SQLite does not read the log.
+    # SQLite does not read the log of an immutable file.
     immutable = "" if log.is_file() and log.stat().st_size else "&immutable=1"
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro{immutable}", uri=True)
 
@@ -334,7 +334,7 @@ def _begin_sqlite(connection) -> None:
 
 
 def _is_lost(error: exc.SQLAlchemyError) -> bool:
-    """Whether the connection to a server is lost, or there is none to be had."""
+    """Return whether the connection to a server is lost, or cannot be made."""
     if not isinstance(error, exc.DBAPIError) or isinstance(error.orig, sqlite3.Error):
         return False
     return error.connection_invalidated or (isinstance(error, exc.OperationalError) and error.statement is None)

@@ -21,7 +21,7 @@ _NICENESS = 10
 def _lower_priority() -> None:
     """Lower the priority of this process, so that the server answers first.
 
-    Niceness alone would still leave a fraction of a core to a run, and a figure would wait; the idle class does not.
+    With niceness alone a run still takes a fraction of a core, and figures wait. The idle class takes only idle time.
     Later threads inherit both. RFF_RUNS_GIVE_WAY=0 skips this, for machines on which no core is ever idle.
     """
     if os.environ.get("RFF_RUNS_GIVE_WAY") == "0":

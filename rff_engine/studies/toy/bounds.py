@@ -69,8 +69,8 @@ def candidate_risks(
     """Draw candidates from the prior and compute their losses on the sample and on fresh points.
 
     Many points X_fresh (m, d) that are not in the sample approximate the distribution; float32 suffices. The landmark
-    is a random training point and shares the candidates with the whole kernel; those of a smaller D are the first of a
-    larger.
+    is a random training point and shares the candidates with the whole kernel. A smaller D has the first candidates of
+    a larger D.
     """
     X = as_points(X)
     rng = as_rng(random_state)
@@ -111,7 +111,7 @@ class BoundCurve:
     betas: np.ndarray
     """(B,)"""
     terms: Mapping[str, np.ndarray]
-    """Terms of shape (B,): those of `bounds.KLTerms`, or "loss" and "rest" for a bound with no others."""
+    """Terms of shape (B,): the terms of `bounds.KLTerms`, or "loss" and "rest" for a bound with no others."""
     n_landmarks: int = 1
     """How many landmarks it holds for at once"""
 
@@ -134,11 +134,11 @@ class BoundCurve:
         return float(self.values[self.best])
 
     def at(self, beta: float) -> float:
-        """The bound at the beta of the path that is nearest to `beta` on a logarithmic scale."""
+        """Return the bound at the beta of the path that is nearest to `beta` on a logarithmic scale."""
         return float(self.values[np.argmin(np.abs(np.log(self.betas / check_positive(beta, "beta"))))])
 
     def largest_parts(self) -> list[tuple[str, float, float]]:
-        """Largest term apart from the loss, along the path: (name, first beta, last beta) of each section."""
+        """Return the largest term apart from the loss along the path: (name, first beta, last beta) by section."""
         names = [name for name in self.terms if name != "loss"]
         largest = np.argmax([self.terms[name] for name in names], axis=0)
         starts = [0, *(np.flatnonzero(np.diff(largest)) + 1)]
@@ -158,10 +158,10 @@ class BoundCurves:
     landmark: PosteriorCurve
     kernel: PosteriorCurve
     bounds: Mapping[str, BoundCurve]
-    """By name: those of `bounds.LANDMARK_BOUNDS`, then those of `KERNEL_BOUNDS`."""
+    """By name: first `bounds.LANDMARK_BOUNDS`, then `KERNEL_BOUNDS`."""
 
     def posterior(self, name: str) -> PosteriorCurve:
-        """Posterior curve whose risk the bound `name` bounds."""
+        """Return the posterior curve whose risk the bound `name` bounds."""
         return self.landmark if name in bounds.LANDMARK_BOUNDS else self.kernel
 
 
@@ -174,7 +174,7 @@ def bound_curves(
     pay_for_beta: bool = False,
     n_landmarks: int = 1,
 ) -> BoundCurves:
-    """Bounds on the pseudo-posterior at every beta, with t = beta sqrt(n) (Letarte et al. 2019, Sections 4 and 5).
+    """Compute bounds on the pseudo-posterior at every beta, with t = beta sqrt(n) (Letarte et al. 2019, Sections 4, 5).
 
     Parameters
     ----------
@@ -187,8 +187,8 @@ def bound_curves(
     form : {"corrected", "paper"}
         As in `rff_engine.bounds`. The PAC-Bayes-kl bounds have one form.
     pay_for_beta : bool
-        Whether those of `bounds.KL_BOUNDS` hold at all betas at once, with epsilon / B for each (union bound), so that
-        the best may be read off the curve. The others hold at all betas anyway.
+        Whether `bounds.KL_BOUNDS` hold at all betas at once, with epsilon / B for each (union bound), so that the best
+        may be read off the curve. The others hold at all betas anyway.
     n_landmarks : int
         Number of landmarks that each of `bounds.LANDMARK_BOUNDS` covers at once (Section 4.2).
     """
@@ -214,9 +214,9 @@ MAP_LOG_COUNTS = tuple(1.3 + 0.05 * row for row in range(35))
 
 
 def bound_maps(risks: CandidateRisks, betas: ArrayLike, *guarantee: Any) -> dict[str, np.ndarray]:
-    """Every bound at `MAP_LOG_COUNTS` (rows) and betas (columns), if the candidates had the same losses at each n.
+    """Compute every bound at `MAP_LOG_COUNTS` (rows) and betas (columns), with the same losses at each n.
 
-    The `guarantee` is what `bound_curves` takes after the betas.
+    The `guarantee` is the arguments of `bound_curves` after the betas.
     """
     rows = [bound_curves(replace(risks, n=round(10**log_n)), betas, *guarantee).bounds for log_n in MAP_LOG_COUNTS]
     return {name: np.stack([row[name].values for row in rows]) for name in rows[0]}
@@ -245,7 +245,7 @@ class LandmarkUnion:
 def landmark_union(
     risks: CandidateRisks, beta: float, counts: Sequence[int], epsilon: float, form: str = "corrected"
 ) -> LandmarkUnion:
-    """Bounds on one landmark that hold for n_L at once (Letarte et al. 2019, Section 4.2), with t = beta sqrt(n)."""
+    """Bound n_L landmarks at once (Letarte et al. 2019, Section 4.2), with t = beta sqrt(n)."""
     n, t = risks.n, check_positive(beta, "beta") * np.sqrt(risks.n)
     Q = pseudo_posterior(risks.landmark_loss, beta, n)
     loss = float(Q @ risks.landmark_loss)

@@ -67,7 +67,7 @@ class PosteriorCertificate(Certificate):
     """The certificate of a posterior by PAC-Bayes-kl, which all weights have at once."""
 
     def bound_with_rows(self, n: ArrayLike) -> np.ndarray:
-        """The bound if it were computed on n rows, (N,), with the same margin error and weights."""
+        """Compute the bound for n rows, (N,), with the same margin error and weights."""
         n = np.asarray(n, dtype=float)
         error, nats = self.terms[0].risk, sum(term.nats for term in self.terms)
         # Only the sample's term depends on n.
@@ -76,7 +76,7 @@ class PosteriorCertificate(Certificate):
         return np.minimum(reached / ndtr(self.threshold), 1.0)
 
     def rows_needed(self, target: float, most: int = 10**9) -> int | None:
-        """The fewest rows at which `bound_with_rows` is at most `target`; None if `most` rows are too few."""
+        """Return the fewest rows at which `bound_with_rows` is at most `target`; None if `most` rows are too few."""
         if self.bound_with_rows([most])[0] > target:
             return None
         low, high = 1, most
@@ -87,7 +87,7 @@ class PosteriorCertificate(Certificate):
 
 
 def rows_in_words(n_errors: int, n: int, epsilon: float, aim: float | None = None) -> str:
-    """How many rows would certify a risk by counting errors; by default halfway from the error to its bound."""
+    """Say how many rows would certify a risk by counting errors; by default halfway from the error to its bound."""
     held_out = HeldOutErrors(n_errors, n, epsilon)
     if aim is None:
         aim = (n_errors / n + held_out.bound) / 2
@@ -122,14 +122,14 @@ def certified_classifier(
     kernel : SpectralKernel
         Of a fixed width.
     method : {"rff", "pbrff", "okrff"}
-        "pbrff" has the inverse temperature `beta`; "okrff" takes the radius rho at which its bound is least.
+        "pbrff" has the inverse temperature `beta`; "okrff" takes the radius rho of its least bound.
     tries : int
-        Draws that are compared: on the prior's rows at no price, without such rows on those of the bound.
+        Draws to compare: on the prior's rows at no price, without such rows on the bound's rows.
     """
     rng = as_rng(random_state)
     seeds = [draw_seed(rng) for _ in range(check_count(tries, "tries"))]
     maps = [_feature_map(method, kernel, n_components, beta, seed) for seed in seeds]
-    # Cosines of a few hundred points are as good in float32, and are computed ten times as fast.
+    # In float32 cosines of a few hundred points are as good and ten times as fast.
     return CertifiedClassifier(maps, prior_fraction, epsilon, draw_seed(rng)).fit(np.asarray(X, np.float32), y)
 
 
@@ -144,7 +144,7 @@ def _feature_map(method: str, kernel: SpectralKernel, n_components: int, beta: f
 
 
 def certificate(model: CertifiedClassifier, X: ArrayLike, y: np.ndarray) -> Certificate:
-    """The certificate of a fitted classifier, and its errors on fresh points X (n, d) with labels y (n,)."""
+    """Return the certificate of a fitted classifier, and its errors on fresh points X (n, d) with labels y (n,)."""
     wrong = model.predict(X) != y
     chances = model.vote_shares(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
     return Certificate(
@@ -199,9 +199,9 @@ class CertifiedVote:
         return float(np.linalg.norm(self.mean - self.model.prior_coef_))
 
     def certificate(self, stretch: float = 1.0, n_looks: int = 1) -> PosteriorCertificate:
-        """What the vote at a stretch promises, and its errors on the test points.
+        """Return what the vote at a stretch promises, and its errors on the test points.
 
-        Where its feature map was chosen after a look at `n_looks` of them, the bound holds for all of these.
+        If its feature map was chosen after a look at `n_looks` maps, the bound holds for all of these.
         """
         model, decision = self.model, self.prior_margins + stretch * self.step_margins
         mean = model.prior_coef_ + stretch * (self.mean - model.prior_coef_)
@@ -224,12 +224,12 @@ class CertifiedVote:
         )
 
     def votes(self, stretch: float = 1.0) -> np.ndarray:
-        """Votes for the second class less those for the first, from -1 to 1, at the cells of the plane, (G, G)."""
+        """Return votes for the second class less votes for the first, -1 to 1, at the cells of the plane, (G, G)."""
         return 2 * ndtr(self.prior_map + stretch * self.step_map) - 1
 
 
 def _choice(model: CertifiedClassifier) -> Choice:
-    """How its feature map was chosen on the rows of the bound; with rows for the prior, not on these."""
+    """Return how its feature map was chosen on the rows of the bound; with rows for the prior, not on these."""
     if model.test_set_bound_ is not None:
         return Choice()
     nats = {term.name.split(",")[0]: term.nats for term in model.certificate_}
@@ -245,7 +245,7 @@ def certified_vote(
     extent: float,
     cells: int = 61,
 ) -> CertifiedVote:
-    """The margins of the posterior that the rows of the bound teach, and of its prior.
+    """Return the margins of the posterior that the rows of the bound teach, and of its prior.
 
     X (n, 2) are the points that the model was fitted to, X_test fresh ones; their labels are -1 and 1.
     """
@@ -279,7 +279,7 @@ def certified_votes(
     D_values: Sequence[int],
     *settings: Any,
 ) -> tuple[CertifiedVote, ...]:
-    """Votes of a method for several numbers of frequencies; `settings` are those of `certified_classifier`."""
+    """Certify votes of a method for several numbers of frequencies; `settings` go to `certified_classifier`."""
     models = (certified_classifier(X, y, kernel, method, D, *settings) for D in D_values)
     return tuple(certified_vote(model, X, y, X_test, y_test, extent) for model in models)
 
@@ -299,9 +299,9 @@ class Peeking:
 
 
 def peeking(n: int, epsilon: float, counts: ArrayLike) -> Peeking:
-    """Failures of bounds if the best of K classifiers is kept, each of which errs on every row with probability 1/2.
+    """Compute how often bounds fail if the best of K classifiers is kept; each errs with probability 1/2 on a row.
 
-    Their errors on n rows are independent, so that the probabilities are exact; the best one fails if any one does.
+    Their errors on n rows are independent, so the probabilities are exact. The best one fails if any one does.
     `counts` are the values of K.
     """
     counts = np.asarray(counts)
@@ -325,7 +325,7 @@ class CertifiedBlocks:
     """
 
     rows: np.ndarray
-    """(n,), the points in their order: first those that teach only, then those of the blocks"""
+    """(n,), the points in their order: first points that teach only, then the blocks"""
     n_first: int
     """Points that teach only"""
     sizes: np.ndarray
@@ -372,13 +372,13 @@ def certified_blocks(
 ) -> CertifiedBlocks:
     """Certify ridge regression of the labels on features by progressive validation, and by a test set.
 
-    The second half of the points makes `n_blocks`; other arguments are those of `certified_vote` and
-    `certified_classifier`.
+    The second half of the points makes `n_blocks`. `certified_vote` and `certified_classifier` explain the other
+    arguments.
     """
     X = np.asarray(X, np.float32)
     X_test = np.asarray(X_test, np.float32)
     learner = make_pipeline(_feature_map(method, kernel, n_components, beta, None), RidgeClassifier())
-    # The same seed, so that both have the same halves and the same first classifier.
+    # The same seed gives both the same halves and the same first classifier.
     settings = {"epsilon": epsilon, "random_state": random_state, "estimator": learner}
     model = CertifiedClassifier(scheme="progressive", n_blocks=n_blocks, **settings).fit(X, y)
     held_out = CertifiedClassifier(**settings).fit(X, y)

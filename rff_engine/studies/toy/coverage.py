@@ -45,7 +45,7 @@ class BoundFailures:
 
     @property
     def failures(self) -> int:
-        # Losses are sums: where bound and risk are equal, rounding is not a failure.
+        # Losses are sums: if bound and risk are equal, rounding is not a failure.
         return int((self.slack > 1e-12).sum())
 
     @property
@@ -54,12 +54,12 @@ class BoundFailures:
         return self.failures / len(self.slack)
 
     def largest_rate(self, error: float) -> float:
-        """Clopper and Pearson's upper limit for the probability of failure, which is wrong with probability `error`."""
+        """Return Clopper and Pearson's upper limit of the probability of failure, wrong with probability `error`."""
         test = binomtest(self.failures, len(self.slack), alternative="less")
         return float(test.proportion_ci(1 - error, method="exact").high)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Clopper and Pearson's interval for the probability of failure."""
+        """Return Clopper and Pearson's interval for the probability of failure."""
         interval = binomtest(self.failures, len(self.slack)).proportion_ci(level, method="exact")
         return float(interval.low), float(interval.high)
 
@@ -102,12 +102,12 @@ def simulate_worst_case(
     n_draws: int = 20000,
     random_state: RandomState = None,
 ) -> WorstCase:
-    """Theorem 4 of Letarte et al. (2019) in its worst cases: h = 1, so that the loss depends on the labels alone.
+    """Simulate Theorem 4 of Letarte et al. (2019) in its worst cases: h = 1, so labels alone make the loss.
 
-    The posterior is the prior and D_mu = 0, so that both forms of the bound have a fixed width. A sample's loss is the
-    fraction of its pairs that differ in label, a function of the size of its first class, which is binomial. The case
-    "two_classes" has one of probability (1 + sqrt(1/2)) / 2; "many_classes" has one of probability 3/4, and so many
-    tiny ones that no two other points share a label.
+    The posterior is the prior and D_mu = 0, so both forms of the bound have a fixed width. A sample's loss is the
+    fraction of its pairs that differ in label: a function of the size of its first class, which is binomial. In the
+    case "two_classes" a class has probability (1 + sqrt(1/2)) / 2. In "many_classes" one has probability 3/4, and the
+    others are so many and tiny that no two other points share a label.
     """
     check_choice(case, "case", WORST_CASES)
     n = check_count(n, "n", low=2)
@@ -124,21 +124,21 @@ def simulate_worst_case(
 
 
 def theorem_4_widths(n: int, mu: float, epsilon: float) -> tuple[float, float]:
-    """Theorem 4 less the empirical loss for the posterior that is the prior, as printed and corrected."""
+    """Return Theorem 4 less the empirical loss if the posterior is the prior, as printed and corrected."""
     printed, corrected = (float(bounds.f_divergence(0.0, 0.0, mu, n, epsilon, form)) for form in ("paper", "corrected"))
     return printed, corrected
 
 
 def draw_promises(n_draws: int, random_state: RandomState = None) -> np.ndarray:
-    """Uniform numbers in [0, 1) for `simulate_promises`, (n_draws, 2) in single precision; a browser gets the same."""
+    """Draw uniform numbers in [0, 1) for `simulate_promises`, (n_draws, 2), float32; browsers draw the same."""
     return as_rng(random_state).random((check_count(n_draws, "n_draws"), 2)).astype(np.float32)
 
 
 def simulate_promises(n: int, mu: float, epsilon: float, draws: np.ndarray) -> WorstCase:
-    """Theorem 4 of Letarte et al. (2019) for h = 1 on samples of two classes, each with a true loss of its own.
+    """Simulate Theorem 4 of Letarte et al. (2019) for h = 1 on samples of two classes, each with its true loss.
 
-    A true loss 2 q (1 - q) is uniform in [0, 1/2); q is the probability of the rarer class, whose size is binomial. The
-    `draws` (m, 2) of `draw_promises` are what the true loss and the size of the rarer class are quantiles of.
+    A true loss 2 q (1 - q) is uniform in [0, 1/2). q is the probability of the rarer class, whose size is binomial. The
+    true loss and the size of the rarer class are the quantiles at the `draws` (m, 2) of `draw_promises`.
     """
     n = check_count(n, "n", low=2)
     true_loss = np.asarray(draws, dtype=np.float64)[:, 0] / 2
@@ -148,7 +148,7 @@ def simulate_promises(n: int, mu: float, epsilon: float, draws: np.ndarray) -> W
 
 
 def promise_failures(true_loss: ArrayLike, n: int, width: float) -> np.ndarray:
-    """Probability that loss and width of such a sample are below its true loss, at each true loss in [0, 1/2]."""
+    """Return the probability that loss and width of such a sample are below its true loss, in [0, 1/2] each."""
     true = np.atleast_1d(np.asarray(true_loss, dtype=np.float64))[:, None]
     size = np.arange(n + 1)
     fails = true - 2 * size * (n - size) / (n * (n - 1)) - width > 1e-12
@@ -156,20 +156,20 @@ def promise_failures(true_loss: ArrayLike, n: int, width: float) -> np.ndarray:
 
 
 def _rarer(true_loss: np.ndarray) -> np.ndarray:
-    """The probability q <= 1/2 with 2 q (1 - q) = true_loss; without cancellation near 0."""
+    """Return the probability q <= 1/2 with 2 q (1 - q) = true_loss, without cancellation near 0."""
     return true_loss / (1 + np.sqrt(1 - 2 * true_loss))
 
 
 def landmark_failures(
     n: int, n_landmarks: int, epsilon: float = 0.05, form: str = "corrected", pay: bool = True
 ) -> float:
-    """Probability that Theorem 1 of Letarte et al. (2019) fails for at least one of several landmarks, in a hard case.
+    """Return how often Theorem 1 of Letarte et al. (2019) fails for at least one of several landmarks: a hard case.
 
-    Each landmark is a point of the sample and has one hypothesis of its own, of values -1 and 1: coordinate l of a
-    point is 0 or 1, hypothesis l has the frequency pi along it, and labels and coordinates are fair, independent coins.
-    A landmark's loss is then the fraction of heads among n - 1 fair coins of its own, and its expectation 1/2. The t of
-    the bound is the best one, which depends on no data. If it pays, the bound has ``ln(n_landmarks / epsilon)``, so
-    that it holds for all landmarks at once, else ``ln(1 / epsilon)``, as for a single one.
+    Each landmark is a point of the sample and has its own hypothesis, of values -1 and 1. Coordinate l of a point is 0
+    or 1, and hypothesis l has the frequency pi along it. Labels and coordinates are fair, independent coins. So a
+    landmark's loss is the fraction of heads among its own n - 1 fair coins, and its expectation is 1/2. The bound uses
+    the best t, which depends on no data. If it pays, the bound has ``ln(n_landmarks / epsilon)`` and holds for all
+    landmarks at once, else ``ln(1 / epsilon)``, as for a single landmark.
     """
     n = check_count(n, "n", low=2)
     count = check_count(n_landmarks, "n_landmarks", high=n)
@@ -178,7 +178,7 @@ def landmark_failures(
     unit = bounds.kl_terms("landmark_kl", 0.0, 0.0, n, 1.0, epsilon, held, form)
     t = np.sqrt(unit.confidence / unit.deviation)  # the terms are a t and b / t
     width = bounds.landmark_kl(0.0, 0.0, n, t, epsilon, held, form)
-    fewest = np.ceil((n - 1) * (0.5 - width) - 1e-9)  # of the heads with which the bound holds
+    fewest = np.ceil((n - 1) * (0.5 - width) - 1e-9)  # fewest heads with which the bound holds
     return float(-np.expm1(count * np.log1p(-binom.cdf(fewest - 1, n - 1, 0.5))))
 
 
@@ -200,12 +200,12 @@ class TwoGaussians:
     def sample(
         self, shape: tuple[int, ...], rng: np.random.Generator | np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Points of shape (*shape, 2) and labels of that shape."""
+        """Draw points of shape (*shape, 2) and labels of that shape."""
         y = np.where(rng.random(shape) < self.positive, 1.0, -1.0)
         return y[..., None] * np.asarray(self.mean) + self.scale * rng.standard_normal((*shape, 2)), y
 
     def true_losses(self, omega: np.ndarray) -> np.ndarray:
-        """Expected alignment loss L_D of each frequency of `omega`, (D, 2): an array (D,).
+        """Compute the expected alignment loss L_D of each frequency of `omega`, (D, 2): an array (D,).
 
         A class's characteristic function at omega is ``exp(i y omega.m - s^2 ||omega||^2 / 2)``; the expected cosine
         over two classes is the real part of a product of two.
@@ -217,7 +217,7 @@ class TwoGaussians:
         return (1 - damping**2 * same) / 2
 
     def true_landmark_losses(self, X: np.ndarray, y: np.ndarray, omega: np.ndarray) -> np.ndarray:
-        """Expected alignment losses (L, D) with one point of X (L, 2), y (L,) fixed (Letarte et al. 2019, Eq. 10)."""
+        """Compute expected losses (L, D) with one point of X (L, 2), y (L,) fixed (Letarte et al. 2019, Eq. 10)."""
         phase, turn = X @ omega.T, omega @ np.asarray(self.mean)
         difference = self.positive * np.cos(phase - turn) - (1 - self.positive) * np.cos(phase + turn)
         return (1 - y[:, None] * self._damping(omega) * difference) / 2
@@ -250,11 +250,11 @@ def simulate_two_gaussians(
     copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
-    """Every bound on posteriors learned from fresh samples of two Gaussian classes.
+    """Simulate every bound on posteriors learned from fresh samples of two Gaussian classes.
 
-    The candidate frequencies are drawn once, before any sample; each sample gives the losses, the pseudo-posterior,
+    The candidate frequencies are drawn once, before any sample. Each sample gives the losses, the pseudo-posterior,
     the bounds on its expected loss and, in closed form, the true risk. The landmark bounds are for the first point of
-    each sample; "every_landmark" is `bounds.landmark_kl_inverse` for all its points at once, at the one that is worst.
+    each sample. "every_landmark" is `bounds.landmark_kl_inverse` for all its points at once, at the worst point.
 
     Parameters
     ----------
@@ -295,14 +295,14 @@ def simulate_two_gaussians(
 
 
 def distinct_rows(n: int, copies: int) -> int:
-    """How many of n rows are distinct if each occurs `copies` times."""
+    """Return how many of n rows are distinct if each occurs `copies` times."""
     if n % check_count(copies, "copies", high=n):
         raise ValueError(f"copies is {copies}; a number that divides the {n} rows is needed.")
     return n // copies
 
 
 def _slacks(distribution, X, y, omega, beta, mu, epsilon) -> dict[tuple[str, str], np.ndarray]:
-    """True loss less bound for samples X (B, n, 2) and y (B, n): an array (B,) for each name and form."""
+    """Return true loss less bound for samples X (B, n, 2) and y (B, n): an array (B,) for each name and form."""
     n = y.shape[1]
     t = beta * np.sqrt(n)
     pair_losses, landmark_losses, variances = _losses(X, y, omega)
@@ -327,7 +327,7 @@ def _slacks(distribution, X, y, omega, beta, mu, epsilon) -> dict[tuple[str, str
 
 
 def _forms() -> list[tuple[bounds.AlignmentBound, str]]:
-    """All bounds on alignment losses in all forms, those with one form last and under the name "corrected"."""
+    """List all bounds on alignment losses in all forms; bounds of one form are last, under the name "corrected"."""
     every = bounds.ALIGNMENT_BOUNDS.values()
     with_forms = [(bound, form) for form in bounds.CHI_SQUARE_FORMS for bound in every if form in bound.forms]
     without = [(bound, "corrected") for bound in every if not bound.forms]
@@ -335,9 +335,9 @@ def _forms() -> list[tuple[bounds.AlignmentBound, str]]:
 
 
 def _losses(X, y, omega) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Losses over all pairs (B, D), over those of each point (B, n, D), and variances (B, D), of many samples at once.
+    """Compute losses (B, D) over all pairs, (B, n, D) over each point's pairs, and variances (B, D), of samples.
 
-    `rff_engine.alignment_loss` and its fellows take one sample, of both classes.
+    `rff_engine.alignment_loss` and similar functions take one sample, of both classes.
     """
     n = y.shape[1]
     wave = np.exp(1j * (X @ omega.T))

@@ -20,7 +20,7 @@ from .plane import cell_centres, plane_points
 def draw_frequencies_and_offsets(
     kernel: SpectralKernel, n_frequencies: int, n_features: int, random_state: RandomState = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Frequencies (n_frequencies, n_features) of a kernel, each with a phase, uniform on [0, 2 pi), for both maps.
+    """Draw frequencies (n_frequencies, n_features) of a kernel, each with a uniform phase in [0, 2 pi), for both maps.
 
     Prefixes of one long draw keep their frequencies as D grows.
     """
@@ -99,12 +99,12 @@ def kernel_line(
 
 
 def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.ndarray:
-    """The kernel k(delta) over the plane, (cells, cells)."""
+    """Compute the kernel k(delta) over the plane, (cells, cells)."""
     return kernel(plane_points(cell_centres(extent, cells)), np.zeros((1, 2))).reshape(cells, cells)
 
 
 def weighted_kernel_map(omega: ArrayLike, Q: ArrayLike, extent: float, cells: int = 121) -> np.ndarray:
-    """The kernel k_Q(delta) = sum_m Q_m cos(omega_m . delta) over the plane (Letarte et al. 2019, Section 5.3).
+    """Compute the kernel k_Q(delta) = sum_m Q_m cos(omega_m . delta) over the plane (Letarte et al. 2019, Section 5.3).
 
     It has the shape (cells, cells), for `omega` (N, 2) and `Q` (N,).
     """
@@ -116,7 +116,7 @@ def weighted_kernel_map(omega: ArrayLike, Q: ArrayLike, extent: float, cells: in
 
 
 def estimate_variances(at_delta: np.ndarray, at_twice: np.ndarray) -> dict[str, np.ndarray]:
-    """Variances of the estimates of k(delta) from both feature maps, times the number of features E.
+    """Compute variances of the estimates of k(delta) from both feature maps, times the number of features E.
 
     They are ``1 + k(2 delta) - 2 k(delta)^2`` for the cos/sin map and ``1 + k(2 delta) / 2 - k(delta)^2`` for the
     random-phase map, and both estimates are unbiased (Sutherland and Schneider 2015, Section 2.1).

@@ -55,7 +55,7 @@ def landmark_problem(
 ) -> LandmarkProblem:
     """Choose landmarks, draw frequencies for each and compute their losses (Letarte et al. 2019, Section 4.2).
 
-    `selection` says how landmarks are chosen, "random" or "kmeans", or is the rows of `X` to use in place of
+    `selection` says how landmarks are chosen, "random" or "kmeans", or gives the rows of `X` to use in place of
     `n_landmarks`.
     """
     X = as_points(X, dense=True)
@@ -80,7 +80,7 @@ def landmark_problem(
 
 
 def _alternating(labels) -> np.ndarray:
-    """Order that alternates between classes, so that one more landmark is added at the end."""
+    """Return an order that alternates between classes, so that one more landmark is added at the end."""
     _, codes = np.unique(labels, return_inverse=True)
     rank = np.empty(len(codes), dtype=int)
     for k in range(codes.max() + 1):
@@ -125,7 +125,7 @@ def landmark_view(
     extent: float,
     cells: int = 64,
 ) -> LandmarkView:
-    """Compare the kernel itself with the learned similarities (Letarte et al. 2019, Figure 1); C is that of the SVM."""
+    """Compare the kernel itself with the learned similarities (Letarte et al. 2019, Figure 1); C is the SVM's."""
     p = problem
     grid = cell_centres(extent, cells)
     Q = pseudo_posterior(p.loss, beta, len(p.X))
@@ -142,7 +142,7 @@ def landmark_view(
 def prior_view(
     problem: LandmarkProblem, X_test: ArrayLike, y_test: ArrayLike, C: float, extent: float, cells: int = 64
 ) -> tuple[np.ndarray, Decision]:
-    """Maps (L, cells, cells) and decision of the prior in `landmark_view`; they do not depend on beta."""
+    """Compute maps (L, cells, cells) and decision of the prior in `landmark_view`, the same at every beta."""
     p = problem
     maps = p.kernel(p.landmarks, plane_points(cell_centres(extent, cells))).reshape(-1, cells, cells)
     return maps, _decide(lambda X: p.kernel(X, p.landmarks), p.X, p.y, X_test, y_test, C, maps)
@@ -173,7 +173,7 @@ class LandmarkPath:
 def landmark_path(
     problem: LandmarkProblem, X_test: ArrayLike, y_test: ArrayLike, betas: ArrayLike, C: float
 ) -> LandmarkPath:
-    """Errors, divergence and bound of the learned similarities at every beta (Letarte et al. 2019, Section 4.2).
+    """Compute errors, divergence and bound of learned similarities at every beta (Letarte et al. 2019, Section 4.2).
 
     Errors equal those of `landmark_view` at each beta. The cosines do not depend on beta and are computed once. With
     probability 1 - `_EPSILON` the bound holds for every beta and for every point as a landmark at once.

@@ -35,17 +35,17 @@ class FrequencyPlane:
 def frequency_plane(
     X: ArrayLike, y: ArrayLike, kernel: SpectralKernel, extent: float, cells: int = 121
 ) -> FrequencyPlane:
-    """Prior density and alignment loss of points (n, 2) at frequencies on a grid (Letarte et al. 2019, Prop. 8)."""
+    """Compute prior density and alignment loss of points (n, 2) on a grid (Letarte et al. 2019, Prop. 8)."""
     grid = cell_centres(extent, cells)
     prior = kernel.spectral_density(plane_points(grid)).reshape(cells, cells)
     return FrequencyPlane(grid, prior, alignment_loss_plane(X, y, grid, grid), len(X))
 
 
 def plane_posterior(plane: FrequencyPlane, beta: float) -> np.ndarray:
-    """The pseudo-posterior as a density on the frequency plane (G, G), p(omega) exp(-beta sqrt(n) loss) / Z.
+    """Compute the pseudo-posterior as a density on the plane (G, G), p(omega) exp(-beta sqrt(n) loss) / Z.
 
-    It is the limit of the pseudo-posterior on candidates drawn from p (Letarte et al. 2019, Eq. 19) as their number
-    grows, restricted to the square, over which its integral is 1.
+    It is the limit of the pseudo-posterior on candidates from p (Letarte et al. 2019, Eq. 19) as their number grows,
+    restricted to the square, over which its integral is 1.
     """
     t = check_nonnegative(beta, "beta") * np.sqrt(plane.n)
     with np.errstate(divide="ignore"):  # a density may underflow to 0; its logarithm -inf is then correct

@@ -19,7 +19,7 @@ from ...certificates import TEST_SET_SHARE, catoni_rate
 from ...progressive import BlockErrors, error_limits, level_of
 from .coverage import BoundFailures, distinct_rows
 
-#: Probabilities of y = 1 on the left and the right of a line; pure noise has a true risk of one half at any posterior.
+#: Probabilities of y = 1 left and right of a line. Pure noise has a true risk of one half at any posterior.
 CLASSIFIER_CASES = {
     "separable": (0.0, 1.0),
     "noise 10 %": (0.1, 0.9),
@@ -45,17 +45,17 @@ class _Samples(NamedTuple):
     """(B, n), -1 or 1"""
 
     def signed(self) -> np.ndarray:
-        """Rows with y = 1 less rows with y = -1 at each point, (B, S)."""
+        """Count rows with y = 1 less rows with y = -1 at each point, (B, S)."""
         samples = len(self.rows)
         at = (np.arange(samples)[:, None] * _SUPPORT + self.rows).ravel()
         return np.bincount(at, self.y.ravel(), samples * _SUPPORT).reshape(samples, _SUPPORT)
 
     def part(self, low: int, high: int) -> _Samples:
-        """The rows from `low` to `high` of each sample."""
+        """Return the rows from `low` to `high` of each sample."""
         return _Samples(self.rows[:, low:high], self.y[:, low:high])
 
     def without(self, columns: np.ndarray) -> _Samples:
-        """The samples without some rows of each, (B, L)."""
+        """Return the samples without some rows of each, (B, L)."""
         kept = np.ones(self.rows.shape, dtype=bool)
         np.put_along_axis(kept, columns, False, axis=1)
         return _Samples(self.rows[kept].reshape(len(kept), -1), self.y[kept].reshape(len(kept), -1))
@@ -72,11 +72,11 @@ def simulate_classifiers(
     copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
-    """The bounds on Gibbs classifiers and on their votes, whose frequencies, weights and length look at the sample.
+    """Simulate the bounds on Gibbs classifiers and their votes; frequencies, weights and length look at the sample.
 
-    Frequencies are the `n_components` of 2000 candidates whose cosines and sines agree best with the labels; each is
-    drawn with certainty, at ln N nats. The weights are the mean of the features times labels, at the length for which a
-    bound is smallest.
+    Frequencies are the `n_components` of 2000 candidates whose cosines and sines agree best with the labels. Each is
+    drawn with certainty, at ln N nats. The weights are the mean of the features times labels, at the length of the
+    smallest bound.
 
     Parameters
     ----------
@@ -115,10 +115,10 @@ def simulate_landmark_classifiers(
     copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
-    """The bounds on votes over similarities to landmarks that are chosen from the sample, which then leave it.
+    """Simulate the bounds on votes over similarities to landmarks from the sample, which then leave it.
 
-    Landmarks are the rows in whose neighbourhood the labels agree best, chosen with a look at all labels, at the
-    logarithm of the number of sets of landmarks in nats. Arguments are those of `simulate_classifiers`.
+    Landmarks are the rows whose neighbours' labels agree best. All labels are seen, so the bound pays the logarithm of
+    the number of sets of landmarks, in nats. Arguments are as in `simulate_classifiers`.
     """
     n = check_count(n, "n", low=2)
     L = check_count(n_landmarks, "n_landmarks", high=n - 1)
@@ -149,13 +149,13 @@ def simulate_held_out(
     copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
-    """The bounds on n rows after n others, the prior's: of the prior's vote, of posteriors, and of the smaller of both.
+    """Simulate the bounds on n rows after the prior's n: of its vote, of posteriors, and of the smaller of both.
 
     The prior's weights are the mean of 100 features times labels on the first rows, whose margin errors also set the
-    rate. The posterior moves them along the same mean of the other rows: by the step for which its bound is smallest
-    where the smaller bound of two is taken, which is for the vote that it is about, and by the step at which its own
-    bound is worst alone. The groups are the quarters of the plane, and the worst one counts. Arguments are those of
-    `simulate_classifiers`; each of the 2 n rows has as many copies, some of them among the first.
+    rate. The posterior moves them along the same mean of the other rows. If the smaller of two bounds is taken, the
+    step is best for the bound of the vote; alone, a bound is simulated at its worst step. The groups are the quarters
+    of the plane, and the worst one counts. Arguments are as in `simulate_classifiers`; each of the 2 n rows has as many
+    copies, some of them among the first.
     """
     n = check_count(n, "n")
     rng = as_rng(random_state)
@@ -198,7 +198,7 @@ def simulate_held_out(
 
 
 def _worst_group(chance, wrong, group, samples: _Samples, epsilon: float) -> np.ndarray:
-    """The largest risk of a group of points (S,) less its bound, (B,), for errors (B, n) of chances (B, S)."""
+    """Return the largest risk of a group of points (S,) less its bound, (B,): errors (B, n), chances (B, S)."""
     slacks = []
     for g in np.unique(group):
         inside = group[samples.rows] == g
@@ -222,12 +222,11 @@ def simulate_progressive(
     copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
-    """Progressive validation on n rows in blocks, after n others: the bound on the mean risk of their classifiers.
+    """Simulate progressive validation on n rows in blocks, after n others: bounds on the classifiers' mean risk.
 
     A classifier is the mean of 100 features times labels on all rows before its block. A second learner knows the
-    distribution and watches its luck: it errs as little as anyone can once there were fewer errors than the risks so
-    far foresaw, and as often as anyone can after more. For each there is the bound with a rate of 1 on all blocks as
-    well.
+    distribution and watches its luck. It errs as seldom as possible after fewer errors than the risks so far predict,
+    and as often as possible after more. Each learner also has the bound with a rate of 1 on all blocks.
     """
     n = check_count(n, "n", low=2)
     starts = np.linspace(0, n, check_count(n_blocks, "n_blocks", high=n), endpoint=False).astype(int)
@@ -254,20 +253,20 @@ def simulate_progressive(
 
 
 def _held_out_features(rng) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the set (S, 2) and features of length 1 (S, F)."""
+    """Draw points of the set (S, 2) and features of length 1 (S, F)."""
     support, waves = _support_and_waves(rng, _HELD_OUT_FEATURES)
     return support, np.concatenate(waves, axis=1) / np.sqrt(_HELD_OUT_FEATURES)
 
 
 def _support_and_waves(rng, n_frequencies: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the set (S, 2), and the cosines and sines of random frequencies at them, (2, S, N)."""
+    """Draw points of the set (S, 2), and cosines and sines of random frequencies at them, (2, S, N)."""
     support = rng.uniform(-1, 1, (_SUPPORT, 2))
     angle = support @ rng.normal(scale=30.0, size=(n_frequencies, 2)).T
     return support, np.stack([np.cos(angle), np.sin(angle)])
 
 
 def _mean_risk(samples: _Samples, learner, chances, starts, foreseen, epsilon: float, rng) -> tuple:
-    """The mean risk of the blocks' classifiers less its bounds by errors and by a rate, (B,) each.
+    """Return the mean risk of the blocks' classifiers less its bounds by errors and by a rate, (B,) each.
 
     Learners see the rows and their luck so far.
     """
@@ -290,19 +289,19 @@ def _mean_risk(samples: _Samples, learner, chances, starts, foreseen, epsilon: f
 
 
 def _limits(foreseen: int, n_first: int, n: int, epsilon: float) -> np.ndarray:
-    """Numbers of errors to end at, and the level at which all hold, (2, 4); the last may be repeated."""
+    """Return numbers of errors to end at, and the level at which all hold, (2, 4); the last may repeat."""
     limits = error_limits(foreseen, n_first, n)
     return np.array([[*limits, *limits[-1:] * (4 - len(limits))], [level_of(limits, epsilon)] * 4])
 
 
 def _margins(decision, samples: _Samples) -> np.ndarray:
-    """y times the decision values (B, S) or (B, K, S) at each row of the samples, (B, n) or (B, K, n)."""
+    """Return y times the decision values (B, S) or (B, K, S) at each row of the samples, (B, n) or (B, K, n)."""
     rows, y = (part if decision.ndim == 2 else part[:, None] for part in samples)
     return y * np.take_along_axis(decision, rows, axis=-1)
 
 
 def _simulated(case: str, support, n: int, copies: int, n_draws: int, rng, slacks) -> list[BoundFailures]:
-    """Slacks of many samples, some at a time."""
+    """Simulate slacks of many samples, some at a time."""
     distinct = distinct_rows(n, copies)
     check_choice(case, "case", tuple(CLASSIFIER_CASES))
     n_draws = check_count(n_draws, "n_draws")
@@ -318,7 +317,7 @@ def _simulated(case: str, support, n: int, copies: int, n_draws: int, rng, slack
 
 
 def _decision(z, signed) -> np.ndarray:
-    """Decision values (B, S) of the mean of features z (B, S, F) times labels, scaled to length 1."""
+    """Compute decision values (B, S) of the mean of features z (B, S, F) times labels, scaled to length 1."""
     return np.einsum("bsf,bf->bs", z, _unit_rows(np.einsum("bs,bsf->bf", signed, z)))
 
 
@@ -327,7 +326,7 @@ def _unit_rows(means) -> np.ndarray:
 
 
 def _slacks(decision, samples: _Samples, chances, log_ratio, epsilon) -> dict[str, np.ndarray]:
-    """True risk less the smallest bound over `_SCALES`, which one event gives for all of them, (B,) each."""
+    """Return true risk less the smallest bound over `_SCALES`, (B,) each; one event gives it for all scales."""
     given = log_ratio, _SCALES[:, None], samples.rows.shape[1], epsilon
     margins = np.multiply.outer(_SCALES, _margins(decision, samples))
     wrong = ndtr(-margins)
