@@ -53,7 +53,7 @@ class CertificateSettings:
 
     @property
     def seed(self) -> int:
-        """Of a random stream separate from that of the points."""
+        """Seed of a random stream that is separate from the points' stream."""
         return int(np.random.SeedSequence((self.data.seed, 5)).generate_state(1)[0])
 
 

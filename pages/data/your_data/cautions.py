@@ -1,4 +1,4 @@
-"""What makes a certificate of a table say less than it seems: copies of rows, ids, answers among the inputs, order.
+"""Flaws of a table that weaken its certificate: copies of rows, ids, answers among the inputs, order.
 
 A certificate assumes that rows are independent draws, and that inputs are known before the target.
 """

@@ -1,4 +1,4 @@
-"""Results of a visitor's table, kept in the state of the session alone: the shared cache belongs to all sessions."""
+"""Results of a visitor's table; the session's state alone keeps them, since all sessions share the other cache."""
 
 from __future__ import annotations
 
