@@ -24,5 +24,5 @@ visits.current_visitor()
 try:
     with queues.compute_slot():
         page.run()
-finally:  # also where the page stops early, as it does after a picture that is shown alone
+finally:  # also if the page stops early
     entry.settle_libraries()

@@ -1,4 +1,4 @@
-"""The app as `make app` and the container serve it: app.py, with headers and a safe log.
+"""The app for `make app` and the container: app.py, with headers and a safe log.
 
 `streamlit run app.py` serves the same app with neither.
 """
@@ -21,7 +21,7 @@ FOLDER = "/static/"
 
 
 def _inline_scripts() -> str:
-    """Sources of a policy that allow the scripts inside Streamlit's own page."""
+    """Return the sources of a policy that allow the scripts inside Streamlit's own page."""
     page = Path(st.__file__).with_name("static") / "index.html"
     scripts = re.findall(r"<script>(.*?)</script>", page.read_text(encoding="utf-8"), re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
@@ -38,7 +38,7 @@ POLICY = (
 
 
 class Guarded:
-    """Middleware that adds headers for browsers: `POLICY`, types as they are sent, and cookies over TLS only.
+    """Middleware that adds headers for browsers: `POLICY`, no guessing of types, and cookies over TLS only.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Guarded:
 
 def _guard(headers: MutableHeaders, scope: Scope) -> None:
     headers["x-content-type-options"] = "nosniff"
-    # A file of FOLDER follows the policy of the page that loads it; for one that is not there Streamlit sends its page.
+    # A file of FOLDER follows the policy of the page that loads it; for a missing file Streamlit sends its page.
     if FOLDER not in scope["path"] or headers.get("content-type", "").startswith("text/html"):
         headers["content-security-policy"] = POLICY
     if Headers(scope=scope).get("x-forwarded-proto", scope["scheme"]) == "https":
@@ -71,7 +71,7 @@ def _guard(headers: MutableHeaders, scope: Scope) -> None:
             )
 
 
-# app.py names the pages: without this, a fresh server takes pages/ for a list of scripts, and a page is not found.
+# app.py names the pages. Without this, a fresh server takes pages/ for a list of scripts, and misses a page.
 PagesManager.uses_pages_directory = False
 logs.protect()
 browser_messages.refuse_unused()  # app.py would do so only when the first page is opened

@@ -20,11 +20,11 @@ from rff_engine.studies.toy.plane import cell_centres, plane_points
 
 #: Ways to choose landmarks.
 METHODS = ("sample", "cluster", "nearest")
-#: Those whose errors are compared.
+#: Ways whose errors are compared.
 COMPARED = METHODS[:2]
 #: Numbers of landmarks on the slider and of the error curve; draws of the curve, and steps of its descents.
 LANDMARK_COUNTS, CURVE_DRAWS, CURVE_STEPS = (2, 5, 10, 20, 50, 100), 3, 15
-#: Numbers of frequencies whose losses on landmarks are compared with those on all points.
+#: Numbers of frequencies at which losses on landmarks and on all points are compared.
 GAP_R = (5, 20)
 #: Sets of frequencies for each.
 N_FUNCTIONS = 30
@@ -34,7 +34,7 @@ RIDGE = 1e-6
 _DELTA = 0.05
 #: Standard deviations of the prior that the square of frequencies shows, to either side.
 _WIDTHS = 3.5
-# Streams of random numbers other than that of the points, which are drawn from the seed alone.
+# Streams of random numbers; the points are drawn from the seed alone.
 _LANDMARKS, _FREQUENCIES, _CURVE, _GAPS = 1, 2, 3, 4
 
 
@@ -106,7 +106,7 @@ def grid_weights(settings: AdaptiveSettings, ridge: float, cells: int = 30) -> G
     grid = cell_centres(extent, cells)
     omega = plane_points(grid)
     prior = kernel.spectral_density(omega) * (2 * extent / cells) ** 2
-    # One of two opposite frequencies is solved for. At p/2 each they cost half as much ridge as one of them at p.
+    # Solve for one of two opposite frequencies. At p/2 each they cost half as much ridge as one of them at p.
     half = rff.feature_weights(landmarks, kernel, omega[len(omega) // 2 :], shares, ridge / 2) / 2
     p = np.concatenate([half[::-1], half])
     exact = kernel(landmarks)
@@ -121,13 +121,13 @@ def grid_weights(settings: AdaptiveSettings, ridge: float, cells: int = 30) -> G
 
 
 def _loss(points, point_weights, exact, omega, weights) -> float:
-    """sum_st q_s^2 q_t^2 (sum_j p_j cos(omega_j . (x_s - x_t)) - k(x_s - x_t))^2, from the exact kernel matrix."""
+    """Compute sum_st q_s^2 q_t^2 (sum_j p_j cos(omega_j . (x_s - x_t)) - k(x_s - x_t))^2, `exact` being k."""
     features = rff.fourier_features(points, omega, weights)
     return float(point_weights @ (features @ features.T - exact) ** 2 @ point_weights)
 
 
 def _relative_error(X, exact, omega, weights) -> float:
-    """||K~ - K|| / ||K|| over all pairs of points."""
+    """Compute ||K~ - K|| / ||K|| over all pairs of points."""
     features = rff.fourier_features(X, omega, weights)
     return float(np.linalg.norm(features @ features.T - exact) / np.linalg.norm(exact))
 
@@ -155,9 +155,9 @@ class Descent:
 def descent(settings: AdaptiveSettings, r: int, max_steps: int = 80, n_frames: int = 45) -> Descent:
     """Let r frequencies and their weights descend (Li et al. 2019, Equation 5 and Algorithm 1).
 
-    It starts at frequencies of the prior, of which a smaller r has the first, and uses the landmarks only; all points
-    are for the errors. Of more than `n_frames` steps some are kept, more of the early ones, since frequencies move
-    furthest there.
+    The descent starts at frequencies of the prior; a smaller r has the first of them. It uses the landmarks only;
+    errors are over all points. At most `n_frames` steps are kept, more of the early ones, in which frequencies move
+    furthest.
     """
     X = inputs(settings.data)
     landmarks, shares = chosen_landmarks(settings)
@@ -183,7 +183,7 @@ def descent(settings: AdaptiveSettings, r: int, max_steps: int = 80, n_frames: i
 
 
 def _kept_steps(last: int, n: int) -> np.ndarray:
-    """At most n of 0 .. last, including both ends, at growing distances."""
+    """Choose at most n of 0 .. last, both ends among them, at growing distances."""
     return np.unique(np.round(last * np.linspace(0, 1, n) ** 2).astype(int))
 
 
@@ -205,16 +205,16 @@ class ImportancePlane:
     """By "prior", "claim" and "data": r times the mean squared error of the kernel over all pairs of points"""
 
     def saving(self, density: str) -> float:
-        """Return what share of the prior's squared error the density "claim" or "data" saves; below 0 if it adds."""
+        """Return the share of the prior's squared error that "claim" or "data" saves; below 0 if it adds."""
         return 1 - self.squared_errors[density] / self.squared_errors["prior"]
 
 
 def importance_plane(data: ToyData, sigma: float, cells: int = 101) -> ImportancePlane:
     """Compute importance densities that minimise the mean squared error (Li et al. 2019, Claim 1).
 
-    An estimate from frequencies of q with weights p/q has the variance ``E_q (p/q)^2 c - E k^2`` over r, where c is the
-    mean of cos^2(omega . (x - x')) over pairs; q in proportion to p sqrt(c) makes it least (Cauchy and Schwarz). For n
-    points c = (1 + |phi(2 omega)|^2) / 2, phi their characteristic function, so that it costs O(n) a frequency.
+    An estimate from r frequencies of q with weights p/q has the variance ``(E_q (p/q)^2 c - E k^2) / r``, where c is
+    the mean of cos^2(omega . (x - x')) over pairs. It is least for q in proportion to p sqrt(c) (Cauchy and Schwarz).
+    For n points c = (1 + |phi(2 omega)|^2) / 2 with their characteristic function phi, which costs O(n) a frequency.
     Integrals are over the square.
     """
     X = inputs(data)
@@ -266,18 +266,18 @@ def landmark_curve(
 
 @dataclass(frozen=True)
 class LossGaps:
-    """How far the loss on landmarks is from that on all points; (P, draws) each, P numbers of landmarks."""
+    """Differences between the loss on landmarks and the loss on all points; (P, draws) each, P numbers of landmarks."""
 
     counts: tuple[int, ...]
     """Numbers of landmarks"""
     sampled: np.ndarray
-    """The largest |L_n - L| among many frequencies drawn from the prior: from below, what Proposition 1 bounds"""
+    """Largest |L_n - L| among many frequencies of the prior, a lower bound on the quantity of Proposition 1"""
     sampled_fitted: np.ndarray
     """|L_n - L| at frequencies and weights fitted to these landmarks"""
     sample_bound: np.ndarray
     """Proposition 1, for frequencies no longer than the longest of these"""
     clustered: np.ndarray
-    """The largest |L^c - L| among the same drawn frequencies: from below, what Proposition 2 bounds"""
+    """Largest |L^c - L| among the same frequencies, a lower bound on the quantity of Proposition 2"""
     clustered_fitted: np.ndarray
     """|L^c - L| at frequencies and weights fitted to the centroids"""
     cluster_bound: np.ndarray
@@ -285,9 +285,9 @@ class LossGaps:
 
 
 def loss_gaps(data: ToyData, sigma: float, r: int) -> LossGaps:
-    """Compare the loss on landmarks with that on all points (Li et al. 2019, Propositions 1 and 2).
+    """Compare the loss on landmarks with the loss on all points (Li et al. 2019, Propositions 1 and 2).
 
-    Fitted weights are divided by their sum, as the propositions have them on the simplex. Landmarks of Proposition 1
+    Fitted weights are divided by their sum, since the propositions assume the simplex. Landmarks of Proposition 1
     are drawn with replacement. The largest difference is taken over `N_FUNCTIONS` sets of `r` frequencies.
     """
     X = inputs(data)
@@ -318,12 +318,12 @@ def loss_gaps(data: ToyData, sigma: float, r: int) -> LossGaps:
 
 
 def _gaps(X, kernel, of_drawn, of_fitted, W, p) -> tuple[float, float]:
-    """The largest difference among drawn frequencies, and that of fitted ones."""
+    """Return the largest difference among drawn frequencies, and the difference of fitted ones."""
     return np.abs(of_drawn).max(), abs(of_fitted - rff.kernel_approximation_loss(X, kernel, W, p))
 
 
 def _on_the_simplex(landmarks, kernel, omega, shares):
-    """Fitted frequencies, and their weights divided by the sum."""
+    """Fit frequencies, and divide their weights by the sum."""
     adapted = rff.adapt_frequencies(landmarks, kernel, omega, shares, RIDGE, max_steps=CURVE_STEPS)
     return adapted.frequencies, adapted.weights / adapted.weights.sum()
 

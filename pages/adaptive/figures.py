@@ -44,7 +44,7 @@ _ERROR_TEXTS = tuple(f"{tick:g}" for tick in _ERROR_TICKS)
 def inputs_and_grid(
     X: ArrayLike, landmarks: ArrayLike, data_extent: float, grid: GridWeights, frequency_extent: float
 ) -> go.Figure:
-    """Points (n, 2) with landmarks, and the weights of the prior and those fitted to the points on a frequency grid."""
+    """Draw points (n, 2) with landmarks, and the prior's and the fitted weights on a grid of frequencies."""
     fig = square_panels(
         [
             f"<b>points</b>, {len(X)}<br><span style='color:{_LANDMARK}'>●</span> {len(landmarks)} landmarks<br> ",
@@ -66,7 +66,7 @@ def inputs_and_grid(
 
 
 def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.Figure:
-    """Prior and importance densities on the line through 0, and the ratio of the best one to the prior.
+    """Plot prior and importance densities on the line through 0, and the ratio of the best one to the prior.
 
     The plane has an odd number of cells, so that the frequency 0 is in the middle.
     """
@@ -92,10 +92,9 @@ def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.
 def landmark_errors(
     counts: ArrayLike, errors: Mapping[str, ArrayLike], r: int, drawn_error: float, chosen: int
 ) -> go.Figure:
-    """Error over all points against the number of landmarks: means over draws, bands from best to worst.
+    """Plot the error over all points against the number of landmarks: means over draws, bands from best to worst.
 
-    The `errors` (P, draws) are by landmark selection; `drawn_error` is that of the `r` frequencies as drawn from the
-    prior.
+    The `errors` (P, draws) are by landmark selection; `drawn_error` belongs to the `r` frequencies of the prior.
     """
     counts = np.asarray(counts)
     fig = Sheet()
@@ -116,10 +115,9 @@ def landmark_errors(
 
 
 def loss_gaps(gaps: Mapping[str, LossGaps]) -> go.Figure:
-    """How far the loss on landmarks is from that on all points, against their number, and what is proved.
+    """Plot the difference of losses on landmarks and on all points against the number of landmarks, and its bounds.
 
-    The `gaps` are by the number of frequencies r. A panel is for landmarks drawn with replacement and one for
-    centroids.
+    The `gaps` are by the number of frequencies r. One panel has landmarks drawn with replacement, the other centroids.
     """
     fig = Sheet(columns=2, gap=(0.1, 0))
     kinds = (("", "largest", 2.4, 0), ("_fitted", "fitted", 1.2, 1), ("_bound", "Proposition", 2.4, 2))

@@ -65,18 +65,18 @@ CONTROLS = (
 
 
 def mean_errors(curves: dict, counts: tuple, n: int) -> str:
-    """The mean errors with n landmarks, sampled and as centroids, in words."""
+    """Put the mean errors with n landmarks, sampled and as centroids, into words."""
     sample, cluster = (curves[method][counts.index(n)].mean() for method in ("sample", "cluster"))
     return f"at n = {n} Sample {sample:.2g} and Cluster {cluster:.2g}"
 
 
 def saving(share: float) -> str:
-    """The fraction of the error that a density saves or adds, in words."""
+    """Put the fraction of the error that a density saves or adds into words."""
     return f"saves {layout.percent(share)}" if share >= 0 else f"adds {layout.percent(-share)}"
 
 
 def show_grid(settings: AdaptiveSettings, grid: GridWeights) -> None:
-    """The weights on a grid of frequencies, by the prior and by the points."""
+    """Show the weights on a grid of frequencies, by the prior and by the points."""
     X = compute.inputs(settings.data)
     landmarks, _ = compute.chosen_landmarks(settings)
     data_extent = compute.data_extent(settings.data)
@@ -106,7 +106,7 @@ def show_grid(settings: AdaptiveSettings, grid: GridWeights) -> None:
 
 
 def show_descent(values, settings: AdaptiveSettings, path: Descent) -> None:
-    """The descent of the frequencies."""
+    """Show the descent of the frequencies."""
     seen = (
         f"**Weights alone lower the error from {error_text(path.drawn_error)} to {error_text(path.errors[0])}; "
         f"moving the frequencies lowers it to {error_text(path.errors[-1])}.**"
@@ -134,7 +134,7 @@ def show_descent(values, settings: AdaptiveSettings, path: Descent) -> None:
 
 
 def show_densities(settings: AdaptiveSettings, plane: ImportancePlane) -> None:
-    """The densities that frequencies may be drawn from."""
+    """Show the densities from which frequencies may be drawn."""
     layout.figure(
         figures.importance_densities(plane, compute.frequency_extent(settings.sigma)),
         "**If frequencies may not move, the best density to draw them from "
@@ -160,7 +160,7 @@ def show_densities(settings: AdaptiveSettings, plane: ImportancePlane) -> None:
 
 
 def show_landmark_curve(values, settings: AdaptiveSettings, path: Descent, curves) -> None:
-    """The error against the number of landmarks."""
+    """Show the error against the number of landmarks."""
     counts = compute.landmark_counts(values.N)
     layout.figure(
         figures.landmark_errors(counts, curves, values.r, path.drawn_error, settings.n_landmarks),
@@ -176,7 +176,7 @@ def show_landmark_curve(values, settings: AdaptiveSettings, path: Descent, curve
 
 
 def show_loss_gaps(gaps: dict) -> None:
-    """The loss on landmarks against that on all points, and what is proved about the difference."""
+    """Show the losses on landmarks and on all points, and the proven bounds on their difference."""
     few, many = gaps
     at_most = {r: gap.sampled.mean(axis=1)[-1] for r, gap in gaps.items()}
     layout.figure(
@@ -204,20 +204,20 @@ def show_loss_gaps(gaps: dict) -> None:
 
 
 def adaptive_settings(values) -> AdaptiveSettings:
-    """The settings of the controls, with no more landmarks than points."""
+    """Return the settings of the controls, with no more landmarks than points."""
     data = datasets.ToyData(values.data, values.N, values.noise, values.seed)
     allowed = max(compute.landmark_counts(values.N))
     return AdaptiveSettings(data, values.sigma, METHODS[values.method], min(values.landmarks, allowed))
 
 
 def curves_of(values, settings: AdaptiveSettings) -> dict:
-    """Errors against the number of landmarks, by the way of choosing them."""
+    """Compute errors against the number of landmarks, by the way of choosing them."""
     curve = partial(compute.landmark_curve, settings.data, values.sigma, values.r)
     return workers.results({method: partial(curve, method) for method in compute.COMPARED})
 
 
 def gaps_of(settings: AdaptiveSettings) -> dict:
-    """Losses on landmarks against those on all points, by the number of frequencies."""
+    """Compute the differences of losses on landmarks and on all points, by the number of frequencies."""
     gaps = partial(compute.loss_gaps, settings.data, settings.sigma)
     return workers.results({r: partial(gaps, r) for r in compute.GAP_R})
 

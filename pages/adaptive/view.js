@@ -77,7 +77,7 @@ class LiveDescent extends LiveView {
       const curve = /** @type {Curve} */ (swatch.dataset.line);
       this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, this.data.colours[curve], this.data.dashes[curve]));
     }
-    // Before the slider moves: a hand on it ends what plays.
+    // A hand on the slider ends Play, before the slider moves.
     slider.onpointerdown = () => this.playTimer && this.stop();
     slider.onkeydown = (event) => this.playTimer && /^(Arrow|Page|Home|End)/.test(event.key) && this.stop();
     this.plane.onpointermove = (event) => this.setFocus(this.dotAt(event));
@@ -108,13 +108,13 @@ class LiveDescent extends LiveView {
     this.unit = Math.min(EVEN_DOT, LARGEST_DOT / Math.sqrt(largest(this.weights) * r));
     this.dots = { omega: new Float32Array(2 * r), weight: new Float32Array(r), spots: [] };
     this.slider.max = String(this.last);
-    if (atEnd) this.slider.value = String(this.last); // the ends of two descents are compared
+    if (atEnd) this.slider.value = String(this.last); // to compare the ends of two descents
     this.find(".drawn-words").textContent = `as drawn: ${errorText(data.drawn_error)}`;
   }
 
   // --- the step -----------------------------------------------------------------------------------------------------
 
-  /** The kept step nearest to the slider: what lies between two of them is no step of the descent. */
+  /** The kept step nearest to the slider: a blend of two kept steps is no step of the descent. */
   value() {
     return this.steps[Math.round(Number(this.slider.value))];
   }
@@ -157,7 +157,7 @@ class LiveDescent extends LiveView {
       const passed = now - (before ??= now);
       if (!jump || passed >= 1000) {
         before = now;
-        // A page that was hidden goes on where it was.
+        // A hidden page resumes where it was.
         const steps = jump || (STEPS_PER_SECOND * Math.min(passed, 100)) / 1000;
         slider.value = String(Number(slider.value) + steps);
         if (Number(slider.value) >= last) return this.stop();

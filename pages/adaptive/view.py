@@ -1,4 +1,4 @@
-"""What the page's live view gets: the descent, with points and landmarks."""
+"""Data of the page's live view: the descent, with points and landmarks."""
 
 from __future__ import annotations
 

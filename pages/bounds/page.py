@@ -149,7 +149,7 @@ TERM_NAMES = {"complexity": "the KL term", "deviation": "the t term", "confidenc
 
 
 def largest_terms(curve) -> str:
-    """The largest term of a bound along β, in words."""
+    """Name the largest term of a bound along β."""
     rulers = curve.largest_parts()
     if "rest" in curve.terms:
         return (
@@ -167,23 +167,23 @@ def largest_terms(curve) -> str:
 
 
 def form_in_words(form: str) -> str:
-    """The form of the bounds, in words."""
+    """Put the form of the bounds into words."""
     return "in the corrected form" if form == "corrected" else "as printed by Letarte et al. (2019)"
 
 
 def chosen_bound(values) -> str:
-    """The bound that is in colour and split into its terms, by its function in `rff_engine.bounds`."""
+    """Return the name of the chosen bound, in colour and split into its terms, in `rff_engine.bounds`."""
     return next(name for name, shown in NAMES.items() if shown == values.bound)
 
 
 def choose_bound(position: object) -> None:
-    """Take the bound that was clicked in the live view; what is no position of one is ignored."""
+    """Take the bound that was clicked in the live view; ignore anything but a position of a bound."""
     if isinstance(position, int) and position in range(len(NAMES)):
         st.session_state["bound"] = tuple(NAMES.values())[position]
 
 
 def show_curves(values, settings: BoundSettings, curves) -> None:
-    """The chosen bound as a sum of terms, and along β beside the others."""
+    """Show the chosen bound as a sum of terms, and all bounds along β."""
     name, held = chosen_bound(values), curves.bounds["landmark_kl"].n_landmarks
     seen, details = what_curves_show(values, curves)
     part_seen, part_details = what_terms_show(values, curves.bounds[name])
@@ -200,7 +200,7 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
 
 
 def what_curves_show(values, curves) -> tuple[str, str]:
-    """What to see in the curves, and details."""
+    """Say what to see in the curves, and give details."""
     name, held = chosen_bound(values), curves.bounds["landmark_kl"].n_landmarks
     best = curves.bounds[name].best_value
     vacuous = ": vacuous, since no loss exceeds 1" if best >= 1 else ""
@@ -223,14 +223,14 @@ def what_curves_show(values, curves) -> tuple[str, str]:
 
 
 def what_terms_show(values, curve) -> tuple[str, str]:
-    """What to see in the terms of a bound, and details."""
+    """Say what to see in the terms of a bound, and give details."""
     has_forms = ALIGNMENT_BOUNDS[curve.name].forms
     which = f"{values.bound}, {form_in_words(values.form)}" if has_forms else values.bound
     return f"**The areas add up to {which}.**", largest_terms(curve)
 
 
 def show_price(values, free, paid) -> None:
-    """The price of choosing β after seeing the bounds."""
+    """Show the price of choosing β after seeing the bounds."""
     st.header("What does it cost to choose β?")
     dearest = max((paid.bounds[name].best_value - free.bounds[name].best_value for name in KL_BOUNDS), default=0.0)
     layout.figure(
@@ -247,7 +247,7 @@ def show_price(values, free, paid) -> None:
 
 
 def show_union(values, union) -> None:
-    """Bounds for many landmarks at once, and what happens without their price."""
+    """Show bounds for many landmarks at once, with and without their price."""
     st.header("What does it cost to bound many landmarks?")
     chosen = min(values.union, values.n)
     at = list(union.counts).index(chosen)
@@ -289,7 +289,7 @@ def show_union(values, union) -> None:
 
 
 def show_promises(values, case) -> None:
-    """Theorem 4, printed and corrected, on samples."""
+    """Show Theorem 4, printed and corrected, on samples."""
     seen = "**A dot above the diagonal is a sample whose bound is too small. Raise n at μ = 5: [[right|below]], "
     seen += "the printed bound fails more and more often, the corrected one never.**"
     details = (
@@ -330,7 +330,7 @@ def show_promises(values, case) -> None:
 
 
 def show_errata() -> None:
-    """Where the printed formulas and their corrections are listed, and what the theorems need."""
+    """Link the printed formulas and their corrections, and list the assumptions of the theorems."""
     st.page_link(
         "pages/papers/errata/page.py", label="Errata: printed formulas and their corrections", icon=":material/rule:"
     )
@@ -341,7 +341,7 @@ def show_errata() -> None:
 
 
 def show_answer(values, settings: BoundSettings) -> None:
-    """The part of the page that answers the chosen question."""
+    """Show the part of the page that answers the chosen question."""
 
     def curves(pay: bool):
         held = min(values.union, values.n)
@@ -362,12 +362,12 @@ def show_answer(values, settings: BoundSettings) -> None:
 
 
 def case_of(values):
-    """Theorem 4 on samples."""
+    """Try Theorem 4 on samples."""
     return compute.promises(values.n, values.mu, values.eps, values.seed, values.samples)
 
 
 def numbers(values, settings: BoundSettings):
-    """The numbers of all three parts of the page."""
+    """Return the numbers of all three parts of the page."""
     held = min(values.union, values.n)
     return compute.numbers(settings, values.beta, values.eps, values.mu, values.form, held, case_of(values))
 

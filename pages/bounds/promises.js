@@ -16,7 +16,7 @@ import { LiveView, mounting, reducedMotion } from "../shared/live/view.js";
 const FORMS = ["corrected", "printed"];
 const LARGEST = 0.5; // true loss of two classes
 const HEIGHTS = 50; // points of each line of rates, at true losses from 0 to the largest
-const WITHIN = 4; // true losses that a point averages: a single rate jumps, since classes have whole sizes
+const WITHIN = 4; // true losses that a point averages; a single rate jumps with the whole sizes of classes
 const BINS = 10; // of true losses, in which failures are counted
 const FALL = 350; // milliseconds that a dot falls
 const LAST_FALLS = 700; // milliseconds from the start of the first dot to that of the last
@@ -47,7 +47,7 @@ class LivePromises extends LiveView {
    * @type {Widths[]} */
   rates = [];
 
-  /** The settings that losses, and rates, were computed for. */
+  /** Settings of the losses, and of the rates. */
   of = { losses: "", rates: "" };
 
   /** Samples that fall: the first of them, how many, and when it was drawn.

@@ -22,7 +22,7 @@ export function logGamma(x) {
 }
 
 /**
- * What Theorem 4 adds to the empirical loss, as printed and corrected.
+ * Width of Theorem 4, its bound less the empirical loss, as printed and corrected.
  *
  * @param {number} n @param {number} mu @param {number} epsilon
  * @returns {Widths}
@@ -106,10 +106,10 @@ export function failureRates(trueLoss, n, widths) {
 }
 
 /**
- * Losses of the first samples, whose true losses and sizes are quantiles of uniform numbers.
+ * Losses of the first `count` samples, each made from two uniform numbers.
  *
  * @param {Floats} draws (m, 2) @param {number} count @param {number} n
- * @param {Float64Array} [known] those of the first samples
+ * @param {Float64Array} [known] losses of some first samples
  */
 export function sampleLosses(draws, count, n, known = new Float64Array()) {
   const losses = new Float64Array(count);

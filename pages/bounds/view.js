@@ -61,7 +61,7 @@ class LiveBounds extends LiveView {
    * @type {Frame} */
   mapFrame;
 
-  /** Where the mark on the map is, in pixels.
+  /** Pixel of the mark on the map.
    * @type {[number, number]} */
   mark;
 
@@ -238,7 +238,7 @@ class LiveBounds extends LiveView {
     return name === "n" ? Number(this.inputs.n.value) : Number((10 ** Number(this.beta.value)).toPrecision(3));
   }
 
-  /** Number of points at the mark on the map; the curves are those of the sample, until the mark rests elsewhere. */
+  /** Number of points at the mark on the map; the curves belong to the sample until the mark rests. */
   get n() {
     return "n" in this.given.settings ? this.value("n") : this.data.n;
   }
@@ -319,7 +319,7 @@ class LiveBounds extends LiveView {
    * @param {Context} c @param {number} w @param {number} h @param {Side} side
    */
   paintCurves(c, w, h, side) {
-    const last = (/** @type {Line} */ curve) => Number(curve === this.chosen); // it lies above the others
+    const last = (/** @type {Line} */ curve) => Number(curve === this.chosen); // paint it last, above the others
     const curves = this.curvesOf(side).sort((a, b) => last(a) - last(b));
     const chart = this.axes(w, (px, py, frame) => {
       this.paintVacuous(c, py, frame);
@@ -485,7 +485,7 @@ function isBound(curve) {
 }
 
 /**
- * Where values are below a level, in places of the values, by linear interpolation.
+ * Intervals in which values are below a level, in positions of the values, by linear interpolation.
  *
  * @param {Float64Array} values @param {number} level
  */

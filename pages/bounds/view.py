@@ -1,4 +1,4 @@
-"""What the page's live views get: curves, terms and maps of the bounds, and samples that a theorem is tried on."""
+"""Data of the page's live views: curves, terms and maps of the bounds, and samples on which a theorem is tried."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rff_engine.plots import bounds as figures
 from rff_engine.studies.toy.bounds import MAP_LOG_COUNTS
 from rff_engine.studies.toy.coverage import draw_promises
 
-#: Samples that may be drawn to see whether Theorem 4 holds.
+#: Numbers of samples on which Theorem 4 may be tried.
 MOST_SAMPLES = 5000
-# Largest value of a map of a bound: what is above 1 is grey.
+# Largest value in a map of a bound; values above 1 are grey.
 _MAP_LIMIT = 2.0
 
 

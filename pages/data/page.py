@@ -71,7 +71,7 @@ CONTROLS = (
 
 
 def described(name: str) -> str:
-    """A data set in two sentences."""
+    """Describe a data set in two sentences."""
     info = datasets.describe(name)
     return f"**{info.title}**: {info.n_samples} rows, {info.n_features} columns. {info.description} {info.source}."
 
@@ -91,7 +91,7 @@ def show_progress(run: Run) -> None:
 
 
 def cancelled(run: Run) -> str:
-    """When and by whom a run was cancelled."""
+    """Say when and by whom a run was cancelled."""
     when = (
         f"at {100 * run.fraction:.0f} %, after {run.seconds:.0f} s" if run.started is not None else "before it started"
     )
@@ -105,7 +105,7 @@ def cancelled(run: Run) -> str:
 
 
 class RunStatus(NamedTuple):
-    """What the buttons of a run depend on."""
+    """State of a run, as far as its buttons depend on it."""
 
     active: bool = False
     finished: bool = False
@@ -114,7 +114,7 @@ class RunStatus(NamedTuple):
 
 
 def status(run: Run | None) -> RunStatus:
-    """The current status of a run for this visitor."""
+    """Return the current status of a run for this visitor."""
     if run is None:
         return RunStatus()
     may_cancel = run.active and run.may_cancel(visits.current_visitor())
@@ -122,7 +122,7 @@ def status(run: Run | None) -> RunStatus:
 
 
 def show_active_buttons(run: Run) -> None:
-    """Show Cancel to a visitor who may; to others, Stop watching and Watch again."""
+    """Show Cancel to a visitor who may cancel; to others, Stop watching and Watch again."""
     me = visits.current_visitor()
     if run.may_cancel(me):
         gone = " The visitor who started it has left." if run.owner != me else ""
@@ -138,12 +138,12 @@ def show_active_buttons(run: Run) -> None:
 
 
 def has_left(run: Run) -> bool:
-    """Whether this visitor has left an active run."""
+    """Return whether this visitor has left an active run."""
     return run.active and st.session_state.get(_LEFT) is run and not run.may_cancel(visits.current_visitor())
 
 
 def show_result(run: Run) -> None:
-    """The figure of the results so far, and their means."""
+    """Show the figure of the results so far, and their means."""
     rows = list(run.rows)
     protocol = run.settings.protocol()
     if run.settings.study == "features":
@@ -176,7 +176,7 @@ def show_result(run: Run) -> None:
 
 
 def show_seen(seen: Run | None) -> None:
-    """The results that were seen before, in grey."""
+    """Show the previous results in grey."""
     if seen is not None and seen.rows:
         with st.container(key="seen_before"):
             st.html("<style>.st-key-seen_before [data-testid=stPlotlyChart] {opacity: 0.4}</style>")
@@ -184,7 +184,7 @@ def show_seen(seen: Run | None) -> None:
 
 
 def seen_note(seen: Run, settings: RunSettings) -> str:
-    """What the grey results are of, where that differs from the settings."""
+    """Say which settings the grey results have, as far as they differ."""
     names = {"study": "study", "split": "split_name", "similarities": "methods"}
     fields = {names.get(c.key, c.key): c.label for c in CONTROLS if isinstance(c, Control)}
     methods = {key: label for of_study in METHODS.values() for label, key in of_study.items()}
@@ -200,7 +200,7 @@ def seen_note(seen: Run, settings: RunSettings) -> str:
 
 
 def run_settings(values) -> RunSettings:
-    """The settings of a run, from the controls."""
+    """Return the settings of a run, from the controls."""
     chosen = values.methods if values.study == "features D" else values.similarities
     methods = tuple(METHODS[values.study][name] for name in chosen)
     study = "features" if values.study == "features D" else "landmarks"
@@ -224,12 +224,12 @@ def check_data(settings: RunSettings) -> None:
 
 
 def _here() -> list[str]:
-    """Names of the sets with two classes on this server."""
+    """Return the names of the sets with two classes on this server."""
     return [name for name in TWO_CLASSES if name in datasets.available()]
 
 
 def find_run(settings: RunSettings) -> Run | None:
-    """The run of these settings, if there is one; the run of the start page starts without a click."""
+    """Return the run of these settings, if there is one; start the run of the start page without a click."""
     if not run_queue().persistent:
         st.warning(
             "Results are kept only until this server ends: its store of results cannot be opened. The server's log has "
@@ -243,7 +243,7 @@ def find_run(settings: RunSettings) -> Run | None:
 
 
 def show_buttons(settings: RunSettings, run: Run | None, shown: RunStatus) -> None:
-    """Run or Resume for an inactive run, the buttons of an active one otherwise."""
+    """Show Run or Resume for an inactive run, the buttons of an active one otherwise."""
     if not shown.active and not shown.finished:
         label = "Run" if run is None or run.state == "failed" else "Resume"
         if st.button(label, type="primary", icon=":material/play_arrow:"):
@@ -254,7 +254,7 @@ def show_buttons(settings: RunSettings, run: Run | None, shown: RunStatus) -> No
 
 
 def show_run(run: Run | None, shown: RunStatus, seen: Run | None) -> None:
-    """The progress and results of a run; until there are any, those that were seen before, or why there are none."""
+    """Show the progress and results of a run; before its first results, the previous ones or why there are none."""
 
     def panel() -> None:
         show_progress(run)

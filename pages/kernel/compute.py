@@ -1,7 +1,7 @@
 """A kernel, its approximations by D random frequencies, and their error as D grows.
 
-Two nested circles, which no line separates, show what features are for: three cosines lift them to where a plane does.
-The map is that of a picture in a thesis chapter.
+Two nested circles show what features are for: no line separates them, but three cosines lift them into space, where a
+plane does. The map comes from a picture in a thesis chapter.
 
 Run as a program: python compute.py [numbers.csv]
 """
@@ -29,7 +29,7 @@ FREQUENCY_COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 5
 FREQUENCY_RANGE, DELTA_RANGE = 10.0, 4.0
 #: Functions drawn from the prior.
 FUNCTIONS = 5
-#: Points of the square [-1, 1]^2 whose kernel matrix is approximated, and draws of each approximation.
+#: Points of the square [-1, 1]^2, to approximate their kernel matrix, and draws of each approximation.
 APPROXIMATION_POINTS, APPROXIMATION_DRAWS = 25, 20
 #: Points of the two circles, of their fresh sample, and their noise.
 CIRCLE_POINTS, CIRCLE_FRESH, CIRCLE_NOISE = 300, 5000, 0.05
@@ -39,7 +39,7 @@ LIFT_PHASES = np.array([2.75, 5.6, 6.05])
 _LIFT_C = 1e3
 _LOSSES = ("zero_one", "hinge", "squared_hinge", "logistic")
 
-#: Pairs of the number of a frequency, from 0, and where it is put, at width 1.
+#: Pairs of the number of a frequency, from 0, and its place at width 1.
 Moved = tuple[tuple[int, float], ...]
 
 
@@ -68,7 +68,7 @@ def kernel_draw(settings: KernelSettings, n_features: int) -> tuple[np.ndarray, 
 
 
 def moved_frequencies(settings: KernelSettings, moved: Moved) -> np.ndarray:
-    """Return the frequencies on the line, with those that the reader has moved where they are now."""
+    """Return the frequencies on the line; moved ones are at the place that the reader gave them."""
     omega = kernel_draw(settings, 1)[0].copy()
     for number, place in moved:
         omega[number] = place / settings.width
@@ -139,7 +139,7 @@ def approximation_error(
     squares = {"cos_sin": np.zeros(len(counts)), "random_phase": np.zeros(len(counts))}
     for _ in range(n_draws):
         omega, offsets = toy_kernels.draw_frequencies_and_offsets(kernel, 2 * largest, points.shape[1], rng)
-        # Features of all D at once, times sqrt(D): those of a smaller D are the first of a larger one.
+        # Features of all D at once, times sqrt(D): a smaller D has the first features of a larger one.
         cosines, sines = np.split(fourier_features(points, omega[:largest], np.ones(largest)), 2, axis=1)
         phased = random_phase_features(points, omega, offsets) * np.sqrt(2 * largest)
         for name, features, per_D in (("cos_sin", (cosines, sines), 1), ("random_phase", (phased,), 2)):
@@ -164,7 +164,7 @@ def kernel_errors(settings: KernelSettings) -> tuple[dict, dict]:
     """Compute measured and expected errors of both feature maps at every one of FREQUENCY_COUNTS."""
     kernel = settings.kernel()
     points = np.random.default_rng(settings.seed).uniform(-1, 1, (APPROXIMATION_POINTS, 2))
-    # Products this small gain nothing from threads, and take ten times as long where other programs compute too.
+    # Threads gain nothing on such small products, and make them ten times slower if other programs compute too.
     with threadpool_limits(1, user_api="blas"):
         measured = approximation_error(kernel, points, FREQUENCY_COUNTS, APPROXIMATION_DRAWS, settings.seed)
     return measured, expected_error(kernel, points, FREQUENCY_COUNTS)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 LINE_COLOURS = {"kernel": "#8C8C8C", **FEATURE_MAP_COLOURS}
 _EXACT, _COS_SIN, _PHASE = LINE_COLOURS.values()
 LINE_DASHES = {"kernel": "solid", "cos_sin": "solid", "random_phase": "dash"}
-#: Colours of single cosines, which differ from those of the estimates.
+#: Colours of single cosines; the estimates have others.
 WAVE_COLOURS = tuple(LANDMARK_COLOURS[i] for i in (0, 1, 2, 7))
-#: Single frequencies are shown as ticks up to here, as a histogram above.
+#: Up to this number frequencies are shown as ticks, above it as a histogram.
 _MOST_TICKS = 100
 _ERROR_TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
 #: Differences are shown on a finer scale than kernels.
@@ -51,7 +51,7 @@ _LOSS_LINES = {
 
 
 def spectrum_and_kernel(line: KernelLine, *, height: int = 430) -> go.Figure:
-    """The spectral density with the sampled frequencies, and the kernel with the mean of their cosines."""
+    """Plot the spectral density with the sampled frequencies, and the kernel with the mean of their cosines."""
     fig = Sheet(columns=2, widths=(0.42, 0.58))
     half, top = line.frequencies[-1], _add_spectrum(fig, line)
     _add_kernel(fig, line)
@@ -65,7 +65,7 @@ def spectrum_and_kernel(line: KernelLine, *, height: int = 430) -> go.Figure:
 
 
 def _add_spectrum(fig, line) -> float:
-    """Add density and frequencies; returns the height of the highest mark."""
+    """Add density and frequencies; return the height of the highest mark."""
     omega, half = line.omega, line.frequencies[-1]
     top = float(line.density.max())
     if len(omega) > _MOST_TICKS:
@@ -84,7 +84,7 @@ def _add_spectrum(fig, line) -> float:
 
 def _add_histogram(fig, omega, half) -> float:
     edges = np.linspace(-half, half, 61)
-    # Divided by the number of all frequencies, also those outside the range, to compare with the density.
+    # Divide by the number of all frequencies, inside and outside the range, to compare with the density.
     heights = np.histogram(omega, edges)[0] / (len(omega) * np.diff(edges))
     fig.add_bar(
         x=((edges[:-1] + edges[1:]) / 2).astype(np.float32),
@@ -140,7 +140,7 @@ def _add_kernel(fig, line) -> None:
 def approximation_error(
     n_features: ArrayLike, measured: Mapping[str, ArrayLike], expected: Mapping[str, ArrayLike], current: int
 ) -> go.Figure:
-    """Error of the approximated kernel against the number of features, on logarithmic axes.
+    """Plot the error of the approximated kernel against the number of features, on logarithmic axes.
 
     The errors (P,) have the keys "cos_sin" and "random_phase"; `current` is the position of the number to mark.
     """
@@ -176,7 +176,7 @@ def approximation_error(
 
 
 def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_extent: float, extent: float) -> go.Figure:
-    """Sampled frequencies (D, 2) over the spectral density, and the kernel, over the plane."""
+    """Draw sampled frequencies (D, 2) over the spectral density, and the kernel, over the plane."""
     fig = square_panels([""] * 2, [frequency_extent, extent], ["ω", "δ"])
     look = {"title": "<b>density</b>, share of its maximum", "scale": SEQUENTIAL_SCALE, "limits": (0, 1)}
     add_map(fig, 1, plane.density / plane.density.max(), frequency_extent, "density / its maximum", **look)
@@ -190,7 +190,7 @@ def frequencies_and_kernel(plane: KernelPlane, omega: ArrayLike, frequency_exten
 
 
 def approximation_and_difference(plane: KernelPlane, extent: float) -> go.Figure:
-    """The mean of D cosines over the plane, and its difference from the kernel."""
+    """Draw the mean of D cosines over the plane, and its difference from the kernel."""
     fig = square_panels([""] * 2, [extent] * 2, ["δ"] * 2)
     look = {"title": "<b>mean of D cosines</b>", "scale": SIMILARITY_SCALE, "limits": (-1, 1)}
     add_map(fig, 1, plane.approximate, extent, "approximation", **look)
@@ -201,7 +201,7 @@ def approximation_and_difference(plane: KernelPlane, extent: float) -> go.Figure
 
 
 def lifted_points(lift: Lift) -> go.Figure:
-    """Two classes in space, where a plane separates them; the reader turns it by hand."""
+    """Draw two classes in space, which a plane separates; the reader turns the figure by hand."""
     points = [
         {
             "type": "scatter3d",
@@ -233,7 +233,7 @@ def lifted_points(lift: Lift) -> go.Figure:
 
 
 def _plane(lift) -> dict:
-    """The part of the separating plane that lies in the cube of the axes, as a polygon of triangles."""
+    """Draw the separating plane within the cube of the axes, as a polygon of triangles."""
     w, corners = lift.coef, _corners(lift.coef, lift.intercept, 0.9)
     n = len(corners)
     return {
@@ -251,7 +251,7 @@ def _plane(lift) -> dict:
 
 
 def _corners(w, b: float, half: float) -> np.ndarray:
-    """Corners, in order around the middle, of the polygon in which the plane w . z + b = 0 cuts a cube."""
+    """Compute the corners of the polygon in which the plane w . z + b = 0 cuts a cube, in order around the middle."""
     ends = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     edges = [(p, q) for p in range(8) for q in range(p) if np.sum(ends[p] != ends[q]) == 1]
     values, cuts = ends @ w + b, []
@@ -268,7 +268,7 @@ def _corners(w, b: float, half: float) -> np.ndarray:
 
 
 def _along(w) -> dict:
-    """Position of an eye that sees the plane of normal w almost from its edge."""
+    """Return the position of an eye that sees the plane of normal w almost from its edge."""
     across = np.cross(w, [0.0, 0.0, 1.0])
     across = across / (np.linalg.norm(across) or 1.0)
     eye = 2.3 * across + 0.35 * w / (np.linalg.norm(w) or 1.0) + np.array([0, 0, 0.6])
@@ -276,7 +276,7 @@ def _along(w) -> dict:
 
 
 def losses_against_margin(lift: Lift) -> go.Figure:
-    """Losses against the margin y f(x), with the margins of the lifted and the flat points below."""
+    """Plot losses against the margin y f(x), with the margins of the lifted and the flat points below."""
     fig = Sheet()
     margins = np.linspace(-2, 3, 501)
     for name, label in LOSS_NAMES.items():

@@ -34,7 +34,7 @@ LINES = (
 
 
 def show_line(values, settings: compute.KernelSettings, moved: Moved | None) -> None:
-    """The spectral density, the kernel on the line, and functions of the prior; in a lesson nothing may be moved."""
+    """Show the spectral density, the kernel on the line, and functions of the prior; a lesson lets nothing move."""
     packed = view.live_prior(settings.name, settings.nu, settings.seed)
     code = None if moved is None else st.query_params.get(MOVED.key, "")
     live.mount("prior", packed | {"moved": code}, values, (WIDTH, FREQUENCIES), MOVED.take)
@@ -112,7 +112,7 @@ def show_errors(values, settings: compute.KernelSettings) -> None:
 
 
 def show_lift(lift) -> None:
-    """Nested circles, lifted by three cosines and separated by a plane; losses and risks of the classifiers."""
+    """Show nested circles that three cosines lift and a plane separates; losses and risks of the classifiers."""
     st.header("What are features good for?")
     left, right = st.columns(2)
     with left:
@@ -149,7 +149,7 @@ def show_lift(lift) -> None:
 
 
 def risk_table(lift) -> str:
-    """Empirical risks and risks of both classifiers, as a table in Markdown."""
+    """Tabulate empirical risks and risks of both classifiers in Markdown."""
     rows = []
     for loss, name in figures.LOSS_NAMES.items():
         risks = [f"{risk:.3f}" for key in ("flat", "lifted") for risk in lift.risks[key][loss]]

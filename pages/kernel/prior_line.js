@@ -15,7 +15,7 @@
 /** @typedef {{ cosines: Floats, sines: Floats }} Sum weights of cosines and sines */
 /** @typedef {ReturnType<typeof priorLine>} PriorLine */
 
-/** Places along half an axis, as the engine has them; functions of the prior have half as many. */
+/** Places along half an axis, as in the engine; functions of the prior have half as many. */
 const HALF = 300;
 
 /**
@@ -75,11 +75,11 @@ function even(value) {
 /**
  * Sums of weighted cosines and sines of frequencies at places of an axis from -end to end.
  *
- * Each place turns the waves of the one before, which needs no cosine of its own.
+ * Each place turns the waves of the previous one, without a new cosine.
  *
  * @param {Float64Array} omega @param {number} end
- * @param {(Sum & { count: number, scale: number, every: number })[]} sums of the first `count` frequencies, at every
- *   second place or at all, times `scale`
+ * @param {(Sum & { count: number, scale: number, every: number })[]} sums of the first `count` frequencies times
+ *   `scale`, at all places or every second one
  */
 function sumsOfWaves(omega, end, sums) {
   const turnX = omega.map((w) => Math.cos((w * end) / HALF));
@@ -128,7 +128,7 @@ export function sumsOf({ omega, offsets, weights }) {
 }
 
 /**
- * All that the view shows of a kernel: the engine's `KernelLine` and the functions of its prior.
+ * The curves of a kernel on screen: the engine's `KernelLine` and the functions of its prior.
  *
  * @param {UnitPrior} prior @param {ReturnType<typeof sumsOf>} sums of its waves
  * @param {number} width @param {number} D

@@ -33,7 +33,7 @@ class LivePrior extends LiveView {
    * @type {Map<number, number>} */
   moves = new Map();
 
-  /** The frequency that is dragged, and how far the pointer holds it from its middle, in pixels.
+  /** The dragged frequency, and the pointer's distance from its middle, in pixels.
    * @type {{ frequency: number, apart: number } | null} */
   held = null;
 
@@ -48,7 +48,7 @@ class LivePrior extends LiveView {
   /** @type {UnitPrior} */
   prior;
 
-  /** What is shown, at the settings `of`.
+  /** Curves on screen, at the settings `of`.
    * @type {PriorLine} */
   line;
 
@@ -56,7 +56,7 @@ class LivePrior extends LiveView {
 
   played = "D";
 
-  /** Frequencies within the axis of which single cosines are shown.
+  /** Frequencies within the axis whose single cosines are shown.
    * @type {number[]} */
   waves = [];
 
@@ -164,7 +164,7 @@ class LivePrior extends LiveView {
     this.request();
   }
 
-  /** Choose a frequency with the arrows up and down, move it with those to the sides, or put it back. @param {KeyboardEvent} event */
+  /** Choose a frequency by Up and Down, move it by Left and Right, or put it back. @param {KeyboardEvent} event */
   moveByKey(event) {
     if (!this.movable) return;
     const { frequency } = this.focus;
@@ -193,7 +193,7 @@ class LivePrior extends LiveView {
     this.request();
   }
 
-  /** Tell the server which frequencies are moved. */
+  /** Report the moved frequencies to the server. */
   tell() {
     const code = codeOfPlaces(this.moves);
     if (code === (this.sent?.code ?? this.given.moved ?? "")) return;
@@ -241,7 +241,7 @@ class LivePrior extends LiveView {
     this.find(".functions-words").textContent = `${this.line.functions.length} functions drawn from this prior`;
   }
 
-  /** What there is to say of the frequency in focus. */
+  /** Words on the frequency in focus. */
   reading() {
     const { frequency } = this.focus;
     if (frequency === undefined || !this.movable) return "";

@@ -1,4 +1,4 @@
-"""What the live view of the page shows, packed for the browser."""
+"""Data of the page's live view, packed for the browser."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pages.shared.live.packing import as_base64, with_version
 
 #: Widths on the slider.
 WIDTHS = tuple(width for width in scales.powers(*scales.SIGMA_LIVE) if 0.2 <= width < 4)
-#: The last frequency and the last difference of the tables; another width stretches the one and divides the other.
+#: Last frequency and last difference of the tables; another width divides frequencies and multiplies differences.
 _REACH = compute.FREQUENCY_RANGE * WIDTHS[-1], compute.DELTA_RANGE / WIDTHS[0]
 
 
 def live_prior(name: str, nu: float, seed: int) -> dict:
     """Pack a kernel of width 1 in tables, with its draws, for every width and every number of frequencies.
 
-    Frequencies are in double precision: those of a kernel with heavy tails are large.
+    Frequencies are in double precision, since a kernel with heavy tails draws large ones.
     """
     unit = compute.kernel_settings(name, 1.0, nu, seed)
     kernel = unit.kernel()

@@ -99,9 +99,9 @@ class OneLandmark:
 
 
 def one_landmark(settings: LandmarkSettings, beta: float, places: tuple[Place, ...] | int) -> OneLandmark:
-    """Measure what a single landmark is worth at places, or, for a number, at the cells of a square grid of that side.
+    """Measure the worth of a single landmark at places, or, for a number, at the cells of a square grid of that side.
 
-    It has the frequencies of the first landmark.
+    The landmark has the frequencies of the first one.
     """
     sample = settings.data.sample()
     fresh = settings.data.fresh_sample()
@@ -121,13 +121,13 @@ def worth_of_places(
 ) -> OneLandmark:
     """Measure the errors of a threshold on the learned similarity of a single landmark at `places` (P, 2).
 
-    A point whose similarity is above the threshold gets the landmark's class. The threshold is the lowest of those with
-    the fewest errors on the training points. The weights are those of Letarte et al. (2019), Equation 12, on
-    frequencies `omega` (D, 2) that are the same at all places. Labels are -1 and 1.
+    A point whose similarity is above the threshold gets the landmark's class. Of the thresholds with the fewest errors
+    on the training points the lowest is used. Weights follow Letarte et al. (2019), Equation 12; frequencies `omega`
+    (D, 2) are the same at all places. Labels are -1 and 1.
     """
     labels = y[cdist(places, X).argmin(axis=1)]
     Q = rff.pseudo_posterior(rff.landmark_alignment_loss(X, y, places, labels, omega), beta, len(X))
-    # cos(a - b) = cos a cos b + sin a sin b, so that the cosines of all pairs are not needed.
+    # cos(a - b) = cos a cos b + sin a sin b avoids the cosines of all pairs.
     at = places @ omega.T
     of = omega @ np.concatenate([X, X_test]).T
     similar = (Q * np.cos(at)) @ np.cos(of) + (Q * np.sin(at)) @ np.sin(of)

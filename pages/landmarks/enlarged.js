@@ -45,14 +45,14 @@ export class Enlarged {
   /** Cosines in the sum. */
   count = 0;
 
-  /** Settings that the numbers below belong to. */
+  /** Settings of the numbers below. */
   computed = "";
 
   /** The landmark's frequencies, the heaviest first.
    * @type {number[]} */
   order = [];
 
-  /** Share of the weight, and what the sum lacks of the whole, for 0, 1, ..., D cosines.
+  /** Share of the weight, and distance of the sum from the whole, for 0, 1, ..., D cosines.
    * @type {{ shares: Float64Array, distances: Float64Array }} */
   reached;
 
@@ -133,7 +133,7 @@ export class Enlarged {
       this.close();
     };
     dialog.onclose = () => this.close();
-    dialog.onclick = (event) => event.target === dialog && this.close(); // on the ground around it
+    dialog.onclick = (event) => event.target === dialog && this.close(); // on the ground around the dialog
     this.find(".leave").onclick = () => this.close();
     this.find(".before").onclick = () => this.show((this.landmark + view.L - 1) % view.L);
     this.find(".after").onclick = () => this.show((this.landmark + 1) % view.L);
@@ -369,7 +369,7 @@ export class Enlarged {
   }
 
   /**
-   * What sums of 0, 1, ..., D cosines have reached.
+   * Weight and distance of sums of 0, 1, ..., D cosines.
    *
    * @param {Context} c @param {number} w @param {number} h
    */

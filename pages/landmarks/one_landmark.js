@@ -38,8 +38,8 @@ export function labelSums({ y, cos, sin }) {
 }
 
 /**
- * What a landmark at a place learns (Letarte et al. 2019, Eqs. 10 and 12), and the errors of the threshold on its
- * similarity that is best on the training points. Its class is that of the nearest training point.
+ * Weights that a landmark at a place learns (Letarte et al. 2019, Eqs. 10 and 12), and the errors of the threshold on
+ * its similarity that is best on the training points. It has the class of the nearest training point.
  *
  * @param {number} x @param {number} z the place @param {Floats} omega (D, 2) @param {number} beta
  * @param {Points} train @param {{ a: Float64Array, b: Float64Array }} sums of the training points @param {Points} test

@@ -29,7 +29,7 @@ from rff_engine.plots import landmarks as figures
 cache_results(compute, "landmark_problem", "landmark_view", "landmark_path", "landmarks_of_methods", "one_landmark")
 cache_results(view, "packed_draws", "live_one_landmark")
 
-#: What the page says of a click beyond the most landmarks.
+#: Message after a click beyond the most landmarks.
 TOO_MANY = f"There are {MAX_LANDMARKS} landmarks already, the most allowed: click a star to remove it first."
 
 FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, compute.MAX_FREQUENCIES, 20, 1)
@@ -97,13 +97,13 @@ DETAILS_OF_PLACES = (
 
 
 def rows_named(text: str, n: int) -> tuple[int, ...]:
-    """Rows below n that a text such as 3-17-40 names, as many as there may be landmarks."""
+    """Return the rows below n that a text such as 3-17-40 names, at most `MAX_LANDMARKS`."""
     parts = [part for part in text.split("-") if part.isascii() and part.isdigit() and len(part) < 7]
     return tuple(dict.fromkeys(row for row in map(int, parts) if row < n))[:MAX_LANDMARKS]
 
 
 def clicked_points(n: int) -> tuple[int, ...]:
-    """Rows of the training points that the URL names as landmarks; invalid ones are dropped with a note."""
+    """Return the rows of training points that the URL names as landmarks; drop invalid ones with a note."""
     raw = st.query_params.get(PICKS, "")
     rows = rows_named(raw, n)
     if len(rows) < len([part for part in raw.split("-") if part]):
@@ -117,7 +117,7 @@ def clicked_points(n: int) -> tuple[int, ...]:
 
 
 def chosen_settings(values) -> compute.LandmarkSettings:
-    """The settings of the controls and the clicks."""
+    """Return the settings of the controls and the clicks."""
     picks = clicked_points(toy_data(values).n) if values.how == "clicked" else ()
     if values.how == "clicked" and not picks:
         st.info("No point is chosen yet: click one in the data figure below. Until then, landmarks are random.")
@@ -125,7 +125,7 @@ def chosen_settings(values) -> compute.LandmarkSettings:
 
 
 def settings_of(values, picks: tuple[int, ...]) -> compute.LandmarkSettings:
-    """The settings of controls, with these rows as landmarks where they are clicked."""
+    """Return the settings of the controls, with the rows `picks` as landmarks if landmarks are clicked."""
     data = toy_data(values)
     method = {"random": "random", "k-means": "kmeans", "clicked": picks or "random"}[values.how]
     count = min(values.landmarks, data.n)
@@ -142,7 +142,7 @@ def follow_points(before: str, after: str) -> None:
 
 
 def pick(rows: object) -> None:
-    """Make these training points the landmarks, as many as there may be; what is no list of rows is ignored."""
+    """Make these training points the landmarks, at most `MAX_LANDMARKS`; ignore anything but a list of rows."""
     if not (isinstance(rows, list) and all(isinstance(row, int) and row in range(10**6) for row in rows)):
         return
     if len(rows) > MAX_LANDMARKS:
@@ -152,12 +152,12 @@ def pick(rows: object) -> None:
 
 
 def show_live(values, settings: compute.LandmarkSettings) -> None:
-    """The live view; its own sliders replace those of the sidebar."""
+    """Show the live view; its own sliders replace the sidebar's."""
     # Frequencies are drawn in sequence: a smaller D uses the first of them, another width divides them.
     packed = view.drawn_landmarks(settings.data) | view.shown_landmarks(settings) | {"C": values.C}
     sliders = (BETA, FREQUENCIES, SIGMA_LIVE)
     if settings.data.points or settings.selection == "kmeans":
-        packed |= {"noise": values.noise}  # k-means, and copies of the reader's points, are computed for a noise
+        packed |= {"noise": values.noise}  # k-means and copies of the reader's points depend on the noise
     else:
         sliders += (NOISE_OR_COPIES,)
     live.mount("landmarks", packed, values, sliders, on_clicked=pick)
@@ -169,7 +169,7 @@ def show_live(values, settings: compute.LandmarkSettings) -> None:
 
 
 def show_path(values, settings: compute.LandmarkSettings) -> None:
-    """Errors and KL divergence for every β, with a line at the current one."""
+    """Show errors and KL divergence for every β, with a line at the current one."""
     path = compute.landmark_path(settings, values.C)
     layout.figure(
         paths.landmark_errors_and_kl(values.beta, path, settings.data.test_error),
@@ -183,7 +183,7 @@ def show_path(values, settings: compute.LandmarkSettings) -> None:
 
 
 def chosen_place(settings: compute.LandmarkSettings) -> tuple[float, float]:
-    """Where the single landmark is: at the place in the URL, else at the first landmark."""
+    """Return the place of the single landmark: the place in the URL, else the first landmark."""
     raw = st.query_params.get(STAR)
     extent = settings.data.extent
     if raw is not None:
@@ -201,14 +201,14 @@ def chosen_place(settings: compute.LandmarkSettings) -> tuple[float, float]:
 
 
 def place_star(place: object) -> None:
-    """Keep the place of the single landmark in the URL; what is no place is ignored."""
+    """Keep the place of the single landmark in the URL; ignore anything but a place."""
     match place:
         case [int() | float() as x, int() | float() as y] if max(abs(x), abs(y)) < 100:
             st.query_params[STAR] = f"{x:.2f},{y:.2f}"
 
 
 def show_one_landmark(values, settings: compute.LandmarkSettings, place: tuple[float, float]) -> None:
-    """The error of one landmark by its place."""
+    """Show the error of one landmark by its place."""
     st.header("Where is a landmark worth most?")
     if not live.asks:
         errors = compute.one_landmark(settings, values.beta, PLACES).test_error.reshape(PLACES, PLACES)
@@ -225,7 +225,7 @@ def show_one_landmark(values, settings: compute.LandmarkSettings, place: tuple[f
 
 
 def link_parameters(values, settings: compute.LandmarkSettings) -> dict[str, str]:
-    """What a link needs besides the controls: the clicked landmarks, and the reader's points."""
+    """Return the parameters of a link besides the controls: the clicked landmarks, and the reader's points."""
     picks = settings.selection if values.how == "clicked" and isinstance(settings.selection, tuple) else ()
     link = {PICKS: "-".join(map(str, picks)), POINTS.key: values.points}
     link[STAR] = st.query_params.get(STAR, "")

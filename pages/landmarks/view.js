@@ -38,7 +38,7 @@ class LiveLandmarks extends LandmarkMaps {
   /** The weight, relative to the prior's, at the end of the colour scale. */
   topWeight = 2;
 
-  /** What the error at equal weights is of. */
+  /** Key of the error at equal weights: its settings. */
   ignoredAt = "";
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -88,7 +88,7 @@ class LiveLandmarks extends LandmarkMaps {
     this.stars = `${this.data.rows} ${this.data.centroids?.points ?? ""}`;
     if (this.stars !== before) this.enlarged.close();
     if (this.focus.landmark >= this.L) this.focus = {};
-    if (this.enlarged.dialog) this.enlarged.takeFrequencies(); // which are others
+    if (this.enlarged.dialog) this.enlarged.takeFrequencies(); // they are new
   }
 
   /** @param {Data} data */
@@ -100,11 +100,11 @@ class LiveLandmarks extends LandmarkMaps {
     this.describePoints(data.clickable);
     /** @type {NodeListOf<HTMLElement>} */
     const cells = this.root.querySelectorAll(".errors .train");
-    for (const cell of cells) cell.hidden = data.test_points === data.points; // then the other error is that of training
+    for (const cell of cells) cell.hidden = data.test_points === data.points; // then training errors suffice
   }
 
   /**
-   * Say what the canvas of points is for: choosing landmarks, or looking at similarities.
+   * Write the purpose of the canvas of points: choosing landmarks, or looking at similarities.
    *
    * @param {boolean} clickable
    */
@@ -119,7 +119,7 @@ class LiveLandmarks extends LandmarkMaps {
   }
 
   /**
-   * A map that a click enlarges; the keyboard reaches those of the learned row.
+   * A map that a click enlarges; the keyboard reaches the maps of the learned row.
    *
    * @param {string} row @param {number} l
    */
@@ -208,7 +208,7 @@ class LiveLandmarks extends LandmarkMaps {
   }
 
   /**
-   * Make a training point a landmark, or a landmark a point: at once, if there are landmarks then, and not too many.
+   * Toggle a training point as a landmark, if at least one landmark and not too many remain.
    *
    * @param {number | undefined} row
    */
@@ -282,7 +282,7 @@ class LiveLandmarks extends LandmarkMaps {
   }
 
   /**
-   * Where the weights lie in their figure: a star stands on the left of each row, its KL divergence on the right.
+   * Frame of the weights in their figure: a star stands on the left of each row, its KL divergence on the right.
    *
    * @param {number} width @param {number} height
    */

@@ -1,4 +1,4 @@
-"""What the live views of the page show, packed for the browser."""
+"""Data of the page's live views, packed for the browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rff_datasets import ToyData
 
 
 def landmark_draws(seed: int) -> np.ndarray:
-    """Draw frequencies of width 1, (MAX_LANDMARKS, MAX_FREQUENCIES, 2), that landmarks have, whatever the points."""
+    """Draw frequencies of width 1 for any points, (MAX_LANDMARKS, MAX_FREQUENCIES, 2)."""
     any_points = ToyData("moons", 4 * compute.MAX_LANDMARKS, 0.0, seed)
     most = compute.MAX_FREQUENCIES, compute.MAX_LANDMARKS
     return compute.landmark_problem(compute.LandmarkSettings(any_points, 1.0, *most, "random")).omega
@@ -22,7 +22,7 @@ def shown_landmarks(settings: compute.LandmarkSettings) -> dict:
     """Return the landmarks: rows of the training points, or centroids."""
     if isinstance(settings.selection, tuple):
         return {"rows": list(settings.selection), "centroids": None}
-    # Neither depends on the width; random rows do not depend on the noise.
+    # Landmarks do not depend on the width, nor random rows on the noise.
     settings = replace(settings, sigma=1.0, n_frequencies=1)
     if settings.selection == "random":
         settings = replace(settings, data=settings.data.without_noise)
@@ -38,10 +38,10 @@ def drawn_landmarks(data: ToyData) -> dict:
 
 
 def packed_draws(data: ToyData) -> dict:
-    """Pack both samples without their noise, and the frequencies of as many landmarks as there may be.
+    """Pack both samples without their noise, and frequencies for the most landmarks.
 
-    Frequencies and training points are in double precision, as the engine has them: a large beta multiplies errors of
-    the losses. The extent is half the side of the maps; without it, the points that are shown tell it.
+    Frequencies and training points are in double precision, as in the engine: a large beta multiplies errors of the
+    losses. The extent is half the side of the maps; without it, the view derives it from the points on screen.
     """
     frequencies = landmark_draws(data.seed)
     return with_version(

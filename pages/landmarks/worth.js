@@ -1,5 +1,5 @@
 // @ts-check
-// The live view of where one landmark is worth most: its error at every place of the plane, and its similarity at one.
+// The live view of the worth of one landmark: its error at every place of the plane, and its similarity at one.
 
 import { PALETTE } from "../shared/live/constants.js";
 import { circle, fillAndOutline, paintPoints, paintRing, place, pointerIn, star } from "../shared/live/marks.js";
@@ -13,7 +13,7 @@ import { LiveView, REST, mounting, paintScale } from "../shared/live/view.js";
 /** @import { Data, Root } from "../shared/live/view.js" */
 
 const PLACES = 32; // along a side of the map of errors, as in the plain figure
-const COARSEST = 8; // places from one of the first pass to the next; each further pass halves it
+const COARSEST = 8; // distance in places of the first pass; each further pass halves it
 const BUDGET = { moving: 8, resting: 40 }; // milliseconds a frame for further places
 const SIMILARITY_CELLS = 100;
 const WORST = 0.5; // error at the end of the scale
@@ -40,7 +40,7 @@ class LiveWorth extends LiveView {
    * @type {[number, number, number][]} */
   missing = [];
 
-  /** The settings that the map was computed for. */
+  /** Settings of the map. */
   of = "";
 
   held = false;
@@ -96,7 +96,7 @@ class LiveWorth extends LiveView {
     this.keyTimer = setTimeout(() => this.tell(), REST);
   }
 
-  /** Tell the server where the landmark is. */
+  /** Report the landmark's place to the server. */
   tell() {
     this.report("clicked", [this.at.x, this.at.z]);
   }
@@ -135,7 +135,7 @@ class LiveWorth extends LiveView {
     this.refine();
   }
 
-  /** Places of the map in passes, each with half of the distance of the one before; the first one last. */
+  /** Places of the map in passes, each at half the distance of the pass before; the first pass is last. */
   places() {
     /** @type {[number, number, number][]} */
     const all = [];

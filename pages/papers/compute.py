@@ -1,4 +1,4 @@
-"""Errors printed by Letarte et al. (2019) or Li et al. (2019), with those of finished reruns that ship here.
+"""Errors printed by Letarte et al. (2019) or Li et al. (2019), and errors of the reruns in this repository.
 
 They are fractions, except for the relative errors of "li-table2" and the root mean squares of "li-table3".
 
@@ -45,11 +45,11 @@ class Closeness(NamedTuple):
     known: int
     """Printed numbers that have a rerun"""
     near: int
-    """Those from which the mean of the rerun differs by at most a third"""
+    """Printed numbers from which the rerun's mean differs by at most a third"""
     best: tuple[str, ...]
     """Data sets with reruns of several methods"""
     best_learned: tuple[str, ...]
-    """Those on which SAMPLE, CLUSTER or SUPERVISE has the lowest mean among the methods of the paper"""
+    """Those of them on which SAMPLE, CLUSTER or SUPERVISE has the lowest mean of the paper's methods"""
 
 
 def closeness(comparison: pd.DataFrame) -> Closeness:
@@ -65,11 +65,11 @@ class Orders(NamedTuple):
     better: tuple[str, ...]
     """Data sets on which PB is below RBF in the paper"""
     better_here: tuple[str, ...]
-    """Those on which the means over splits agree"""
+    """Those of them on which the means over splits agree"""
 
 
 def orders(comparison: pd.DataFrame) -> Orders:
-    """Find how far the order of PB and RBF in Table 1 and in its reruns agree."""
+    """Find the data sets on which PB is below RBF in Table 1, and those on which its reruns agree."""
     by_name = comparison.pivot(index="dataset", columns="column", values=["paper", "mean"])
     better = by_name.index[by_name["paper"]["pb"] < by_name["paper"]["rbf"]]
     here = by_name.index[by_name["mean"]["pb"] < by_name["mean"]["rbf"]]
@@ -80,7 +80,7 @@ class Ties(NamedTuple):
     cases: int
     """Choices by validation error on the published split"""
     moving: int
-    """Those whose tied settings differ on the test points"""
+    """Those of them whose tied settings differ on the test points"""
     largest: float
     """The largest such difference"""
 

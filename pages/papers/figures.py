@@ -15,7 +15,7 @@ from rff_engine.plots.style import METHOD_COLOURS, METHOD_NAMES, add_band, add_c
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Colours by where a printed number lies relative to reruns.
+#: Colours by the place of a printed number relative to reruns.
 AGREEMENT_COLOURS = {
     "not in the paper": "rgba(140, 140, 140, 0)",
     "not known yet": "#8C8C8C",
@@ -30,9 +30,9 @@ _SOME_ROWS = re.compile(r"from (\d+) of \d+ training rows")
 
 
 def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool = False) -> go.Figure:
-    """Table 1: in each cell the printed error, that of the rerun, and mean and spread over random splits.
+    """Draw Table 1: in each cell the printed error, the rerun's, and mean and spread over random splits.
 
-    The table is that of `letarte.table_1`; `columns` has titles by columns, in order. With `ties`, cells show the
+    The table comes from `letarte.table_1`; `columns` has titles by columns, in order. With `ties`, cells show the
     errors of settings that tie on validation data.
     """
     names = list(dict.fromkeys(table["dataset"]))
@@ -54,10 +54,10 @@ def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool 
 def methods_beside_paper(
     table: pd.DataFrame, datasets: Sequence[str], methods: Sequence[str], units: dict[str, str]
 ) -> go.Figure:
-    """Tables 2 and 3 of Li et al. (2019): printed error and mean of the reruns, by method and data set.
+    """Draw Tables 2 and 3 of Li et al. (2019): printed error and mean of the reruns, by method and data set.
 
-    The table is that of `li.table`, of one D. Errors on a data set have the unit "relative", "rmse" or "percent". A
-    star marks the least mean on each data set among the methods of the paper.
+    The table comes from `li.table`, for one D. Errors on a data set have the unit "relative", "rmse" or "percent". A
+    star marks the least mean of the paper's methods on each data set.
     """
     cells = table.set_index(["dataset", "method"])
     known = {key: cells.loc[key] for key in cells.index}
@@ -118,7 +118,7 @@ def _method_hover(name: str, row, unit: str) -> str:
 
 
 def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int) -> go.Figure:
-    """A chart of cells, coloured by the agreement of printed numbers and reruns."""
+    """Draw a chart of cells, coloured by the agreement of printed numbers and reruns."""
     known = list(AGREEMENT_COLOURS)
     fig = Sheet()
     edges = np.linspace(0, 1, len(known) + 1)
@@ -196,7 +196,7 @@ def _hover(name: str, column: str, row) -> str:
 
 
 def _cause_lines(row, error: str) -> list[str]:
-    """What reruns say of the cause of a number outside; `error` is the error of the presumed cause's rerun."""
+    """Say what reruns show of the cause of a number outside; `error` belongs to the rerun of the presumed cause."""
     lines = [f"rerun of the presumed cause: {error}"] if np.isfinite(row["cause_error"]) else []
     if row.get("again", 0) > 0:
         lines.append(f"{row['as_far']:.0f} of {row['again']:.0f} more reruns lie at least as far out")
@@ -208,10 +208,10 @@ def _percent(value: float) -> str:
 
 
 def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: bool = False) -> go.Figure:
-    """Test error on a data set, one panel for each method: printed curve dashed, rerun solid, band of single splits.
+    """Plot test errors on a data set, a panel per method: printed curve dashed, rerun solid, band of single splits.
 
-    The comparison is that of `letarte.figure`, against "D" or "share", which has a row for each way of choosing
-    landmarks. With `ties`, bars show the errors of settings that tie on validation data.
+    The comparison comes from `letarte.figure`; `by` is "D", or "share" with a row for each way of choosing landmarks.
+    With `ties`, bars show the errors of settings that tie on validation data.
     """
     comparison = comparison[comparison["dataset"] == dataset].sort_values(by)
     if by == "D":
@@ -291,7 +291,7 @@ def _add_curves(fig: Sheet, curve, by: str, colour: str, ties: bool, panel: dict
 
 
 def _add_draws(fig: Sheet, curve, x, at: str, colour: str, look: dict) -> None:
-    """Range of several draws on the paper's split, as thick bars."""
+    """Draw the range of several draws on the paper's split, as thick bars."""
     several = (curve["draws"].fillna(0) > 1).to_numpy(bool)
     if not several.any():
         return

@@ -50,7 +50,7 @@ CONTROLS = (
 
 
 def result(counts: Judgement, what: str) -> str:
-    """How many printed numbers the reruns confirm, in words."""
+    """Say how many printed numbers the reruns confirm."""
     if not counts.judged:
         return f"**{what}: there is no rerun yet.**"
     inside = counts.inside_draws + counts.inside_splits
@@ -67,7 +67,7 @@ def result(counts: Judgement, what: str) -> str:
 
 
 def show_table(comparison, show_ties: bool) -> None:
-    """Table 1 of Letarte et al. (2019)."""
+    """Show Table 1 of Letarte et al. (2019)."""
     seen = compute.orders(comparison)
     layout.figure(
         reruns.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1, show_ties),
@@ -86,7 +86,7 @@ def show_table(comparison, show_ties: bool) -> None:
 
 
 def show_curves(comparison, whole, target: str, dataset: str, show_ties: bool) -> None:
-    """A figure of Letarte et al. (2019), on one data set; `whole` has all of them."""
+    """Show a figure of Letarte et al. (2019) on one data set; `whole` has all data sets."""
     by = "D" if target == "figure5" else "share"
     read = "0.2" if target == "figure5" else "0.05"
     layout.figure(
@@ -106,7 +106,7 @@ def show_curves(comparison, whole, target: str, dataset: str, show_ties: bool) -
 
 
 def show_notes(target: str, dataset: str) -> None:
-    """Reasons why numbers of Letarte et al. (2019) differ from the rerun."""
+    """Explain why numbers of Letarte et al. (2019) differ from the rerun."""
     names = [name for name in letarte.NOTES if target == "table1" or name == dataset]
     with st.expander("What explains the difference", icon=":material/lightbulb:", expanded=target != "table1"):
         st.markdown("\n".join(f"- **{name}**: {letarte.NOTES[name]}" for name in names))
@@ -118,7 +118,7 @@ def show_notes(target: str, dataset: str) -> None:
 
 
 def show_choices(comparison) -> None:
-    """How much the choice among tied settings matters."""
+    """Say how much the choice among tied settings matters."""
     seen = compute.ties(comparison)
     if seen.moving:
         text = (
@@ -132,7 +132,7 @@ def show_choices(comparison) -> None:
 
 
 def show_methods(values, comparison) -> None:
-    """A table of Li et al. (2019)."""
+    """Show a table of Li et al. (2019)."""
     target = SHOWN[values.what]
     layout.figure(
         reruns.methods_beside_paper(comparison, li.DATASETS, li.METHODS_OF[target], li.units(target)),
@@ -167,7 +167,7 @@ def show_methods(values, comparison) -> None:
 
 
 def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> None:
-    """The numbers of the view, and what they come from."""
+    """Show the numbers of the view, and their sources."""
     if target == "figure5":
         layout.folded_table(
             "The difference at some D, in percent",
@@ -197,11 +197,11 @@ def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> 
 
 @st.cache_resource(show_spinner=False)
 def read_ahead(scaled: tuple[str, ...]) -> Thread:
-    """Read the reruns of every tab in a thread of its own, so that none is slow at its first visit."""
+    """Read the reruns of every tab in a separate thread, so that no tab is slow at its first visit."""
 
     def read() -> None:
         for target in SHOWN.values():
-            with suppress(OSError, ValueError):  # the tab itself tells the visitor
+            with suppress(OSError, ValueError):  # the tab itself shows the error
                 compute.beside_paper(target, () if target in li.TARGETS else scaled)
 
     thread = Thread(target=read, name="reruns", daemon=True)

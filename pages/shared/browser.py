@@ -11,7 +11,7 @@ from pages.shared.javascript import join_modules
 
 
 def component(name: str, script: Path, html: str | None = None, styles: Sequence[str] = ()):
-    """A component of a script and of style sheets in its folder; by default its HTML is in a file of the same name."""
+    """Make a component of a script and style sheets in its folder, and `html` or the HTML file of the same name."""
     return st.components.v2.component(
         name,
         html=script.with_suffix(".html").read_text(encoding="utf-8") if html is None else html,

@@ -1,6 +1,6 @@
-"""The pages of the app: one record each, from which menus, links, the static edition and tables of the docs are made.
+"""The pages of the app: menus, links, the static edition and tables of the docs are made from their records.
 
-It imports nothing of the app, and nothing that takes time.
+The module imports nothing of the app, and nothing that takes time.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ Products = tuple[dict[str, tuple | None], ...]
 class Grid:
     """The settings for which the static edition has a page.
 
-    They are products of a few values; what a product does not name has the page's default. Defaults, presets and
-    lessons come by themselves. Sliders of a live view are listed only for the sections below it, whose figures are
-    computed beforehand: of the view itself the browser computes what they change. A view of samples is computed by the
-    browser altogether.
+    They are products of a few values; a control that a product does not name has the page's default. Defaults, presets
+    and lessons are added to them. Sliders of a live view are listed only for the sections below it, whose figures are
+    computed beforehand: the browser itself recomputes the view. It also computes all of a view of samples.
     """
 
     products: Products = ()
@@ -39,7 +38,7 @@ class Grid:
 
 
 def settings_of(products: Products, options: Callable[[str], Iterable]) -> Iterator[dict]:
-    """The settings of all products; `options(key)` has the values of a control that `EVERY` stands for."""
+    """Yield the settings of all products; `options(key)` has the values of a control that `EVERY` stands for."""
     for values in products:
         columns = [options(key) if chosen is EVERY else chosen for key, chosen in values.items()]
         yield from (dict(zip(values, row, strict=True)) for row in product(*columns))
@@ -60,17 +59,17 @@ class Page:
     hidden: bool = False
     """Whether no menu has it"""
     question: str = ""
-    """Its heading; empty: the page has a heading of its own"""
+    """Its heading; empty: the page shows its own"""
     shows: str = ""
     """What it shows, for the README"""
     documentation: tuple[str, ...] = ()
     """Files below `docs/`; the page links to the first one at its end"""
     view: str = ""
-    """Its live view, of `live.parts.VIEWS`"""
+    """Its live view, one of `live.parts.VIEWS`"""
     folder: str = ""
     """Below `pages/`, where it is not the name"""
     grid: Grid | None = None
-    """What the static edition has of it; None: nothing"""
+    """Its pages in the static edition; None: no page"""
     measured: tuple[str, ...] = ("",)
     """Queries with which benchmarks and tests open it; none for a page that shows no figure by itself"""
     asks_at: tuple[str, ...] = ()
@@ -88,7 +87,7 @@ class Page:
 
     @property
     def path(self) -> str:
-        """Its address below that of the app."""
+        """Its address below the app's."""
         return "" if self.name == "start" else self.name
 
 

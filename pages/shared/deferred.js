@@ -1,17 +1,17 @@
 // @ts-check
-// Tells the server when the reader comes near to a part of the page that is shown only then, or rests: paper has all parts.
+// Reports to the server when the reader is near to a part of the page, and requests all parts, for paper, at rest.
 
 /**
  * @typedef {object} Component of Streamlit
  * @property {HTMLElement & { place?: Place }} parentElement
- * @property {{ run: number, near: number }} data number of the script's run, and why the part is shown, as `Place.shown` says
+ * @property {{ run: number, near: number }} data number of the script's run, and `Place.shown`
  * @property {(name: string, value: number) => void} setStateValue
  *
  * @typedef {HTMLElement & { view?: { ink?: unknown, glideTimer: unknown } }} LiveRoot of a live view, once it is mounted
  */
 
 const MARGIN = 250; // pixels around the window in which a part is near
-const CALM = 120; // milliseconds that a part is near before it is asked for: scrolling past it asks for nothing
+const CALM = 120; // milliseconds that a part is near before it is requested: scrolling past it requests nothing
 const GOING = 5000; // milliseconds in which another page opens after a click on a link
 const LONGEST = 30000; // milliseconds to wait for a part, from a server that may be gone
 const PATIENCE = 3000; // milliseconds without an answer after which a report counts as lost
@@ -31,7 +31,7 @@ class Place {
 
   reported = false;
 
-  /** What the server shows the part for: a time if the reader is near, minus the one run that it is lent to, or 0. */
+  /** Reason to show the part: a time if the reader is near, minus the number of the one run that shows it, or 0. */
   shown = 0;
 
   run = -1;
@@ -93,8 +93,8 @@ class Place {
   }
 
   /**
-   * Tell the server if the part is to come or to go. Streamlit takes one report at a time, and drops others of the same
-   * moment: parts report one after the other.
+   * Report to the server if the part has to come or to go. Streamlit takes one report at a time and drops others of the
+   * same moment, so parts report one after the other.
    */
   ask() {
     clearTimeout(this.later);
@@ -116,14 +116,14 @@ class Place {
     if (calm && now > Number(ALL.reportUntil ?? 0) && !(this.reported && document.querySelector(RUNNING))) {
       ALL.reportUntil = String(now + PATIENCE);
       this.reported = true;
-      // A new value each time: Streamlit sends no value twice, not even to a server that has started again.
+      // A new value each time: Streamlit never sends a value twice, not even to a restarted server.
       this.tell(this.near ? Date.now() : shown ? 0 : -this.run);
     }
     this.later = setTimeout(() => this.ask(), 40);
   }
 
   /**
-   * Whether to fetch a part that nobody has come near to, so that paper has it: nothing has moved or run for a while.
+   * Whether to fetch a part far from the reader, for printing: nothing has moved or run for a while.
    *
    * @param {number} now
    */

@@ -1,8 +1,8 @@
 """Parts of a page that are computed when the reader comes near to them.
 
-Most readers move a control and look at the first figure. What lies far below is neither computed nor sent until it is
-scrolled to; then it follows the controls for as long as it stays near. When the page rests, a device with a mouse also
-fetches the other parts, for the settings of this run alone, so that paper has them.
+Most readers move a control and look at the first figure. A part far below is neither computed nor sent until the reader
+scrolls to it; then it follows the controls as long as it stays near. When the page rests, a device with a mouse also
+fetches the other parts, for the settings of this run alone, so that they can be printed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pages.shared.server import entry, queues
 
 _SCRIPT = Path(__file__).with_name("deferred.js")
 _place = browser.component("place", _SCRIPT, '<div class="place"></div>', ["deferred.css"])
-#: False without a browser, in tests and in the static edition: nobody scrolls there, so all parts are shown at once.
+#: False without a browser, in tests and in the static edition: nobody scrolls, so all parts are shown at once.
 waits = True
-#: Parts that are not shown at all: the static edition leaves some out.
+#: Parts to leave out altogether; the static edition sets them.
 left_out: frozenset[str] = frozenset()
 
 
@@ -36,7 +36,7 @@ def show(name: str, part: Callable[[], object]) -> None:
     """
     if name in left_out:
         return
-    # Keys contain the page, so that no two pages share state.
+    # Keys include the page, so that two pages never share state.
     key = f"{entry.page().name}_{name}"
     if waits:
         _show_when_near(key, entry.count_of_runs(), part)
@@ -60,11 +60,11 @@ def _show_when_near(key: str, run: int, part: Callable[[], object]) -> None:
 
 
 def _near(key: str, run: int) -> float:
-    """The time of the browser's report, minus the one run that a part is shown for, or 0 if it is not shown."""
+    """Return the time of the browser's report, minus the one run that a part is shown for; 0 if it is not shown."""
     state = st.session_state.get(f"place_{key}")
     near = state.get("near") if state else 0
     return near if isinstance(near, int | float) and (near > 0 or near == -run) else 0
 
 
 def _nothing() -> None:
-    """Streamlit keeps only values that have a callback."""
+    """Do nothing: Streamlit keeps only values that have a callback."""

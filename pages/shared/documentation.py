@@ -1,4 +1,4 @@
-"""Where the documentation of each page is: on the site that a server names, or else a file of the repository."""
+"""Place of each page's documentation: the site that a server names, or else a file of the repository."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pages.shared.catalogue import BY_NAME
 
 
 def address(page: str, site: str) -> str:
-    """Address of a page's documentation on the site at the address `site`."""
+    """Return the address of a page's documentation on the site at the address `site`."""
     name = BY_NAME[page].documentation[0].replace("examples/", "gallery/").rsplit(".", 1)[0]
     return f"{site.rstrip('/')}/{name}.html"
 
 
 def sentence(page: str) -> str:
-    """A link to a page's documentation, or the name of its file if `RFF_DOCS` is no address."""
+    """Link a page's documentation, or name its file if `RFF_DOCS` is no address."""
     site = os.environ.get("RFF_DOCS", "")
     if re.fullmatch(r"https?://[^\s()<>\"']+", site):
         return f"[Documentation of this page]({address(page, site)})."

@@ -16,7 +16,7 @@ _PLOTLY_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "
 
 
 def code(text: str) -> str:
-    """A text as inline code, where Markdown interprets nothing."""
+    """Return a text as inline code, in which Markdown interprets nothing."""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     # Streamlit replaces names of icons in code too; an invisible joiner prevents that.
     text = text.replace(":material/", ":material\u2060/")
@@ -25,13 +25,13 @@ def code(text: str) -> str:
 
 
 def value_as_code(raw: object) -> str:
-    """A value of a link as inline code, shortened if it is long; links are untrusted."""
+    """Return a value of a link as inline code, shortened if it is long; links are untrusted."""
     text = repr(raw)
     return code(text if len(text) <= 80 else f"{text[:79]}…")
 
 
 def allowed(names: Sequence[str], asked: str) -> str:
-    """The allowed names as a list; of many, those that are spelled most like the one that was asked for."""
+    """List the allowed names; of many, list the most similar to the one that was asked for."""
     if len(names) <= _MOST_NAMED:
         return ", ".join(names)
     closest = sorted(names, key=lambda name: -SequenceMatcher(None, name.lower(), asked.lower()).ratio())
@@ -39,15 +39,15 @@ def allowed(names: Sequence[str], asked: str) -> str:
 
 
 def markdown(sentence: str) -> str:
-    """A sentence for Markdown, with the untrusted text between “ and ” as code (see `datasets.UploadError`)."""
+    """Escape a sentence for Markdown, with the untrusted text between “ and ” as code (see `datasets.UploadError`)."""
     return _QUOTED.sub(lambda match: code(match[1]), sentence)
 
 
 def cell(text: str) -> str:
-    """A text for a table that can be downloaded: a spreadsheet would compute what begins like a formula."""
+    """Escape a text for a table to download, since a spreadsheet computes what begins like a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def plotly(text: str) -> str:
-    """A text for a title, label or hover of a figure."""
+    """Escape a text for a title, label or hover of a figure."""
     return "".join(_PLOTLY_ENTITIES.get(sign, sign) for sign in text)

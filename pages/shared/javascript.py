@@ -13,15 +13,15 @@ _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let) )"
 _DEFAULT = re.compile(r"^export default\b", re.MULTILINE)
 _UNKNOWN = re.compile(r"^(?:import\b|export (?!default\b)).*|\bimport\s*[(.].*", re.MULTILINE)
 
-#: The module whose values Python writes.
+#: Module of the values that Python writes.
 CONSTANTS = "constants.js"
 
 
 def join_modules(entry: Path, constants: Mapping[str, Any] | None = None) -> str:
-    """Text of a module and of all that it imports, as one module that exports only the entry's default.
+    """Return a module and all that it imports as one module that exports only the entry's default.
 
     Every file imports others by ``import { a, b } from "./file.js";`` and exports declarations; names at the top of
-    the files are distinct. `constants` has the values of the names that are imported from a "constants.js".
+    the files are distinct. `constants` has the values of names imported from a "constants.js".
 
     Raises
     ------
@@ -49,5 +49,5 @@ def join_modules(entry: Path, constants: Mapping[str, Any] | None = None) -> str
 
 
 def as_expression(module: str) -> str:
-    """A joined module as an expression whose value is its default export: pages opened as files may load no modules."""
+    """Return a joined module as an expression of its default export: pages opened as files may load no modules."""
     return f"(() => {{\n{_DEFAULT.sub('return', module)}}})()"

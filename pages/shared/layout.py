@@ -18,7 +18,7 @@ _STYLE = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("sum.cs
 
 
 def title(introduction: str = "", heading: str = "") -> None:
-    """The question of a page, or another heading, and a few sentences on how to find the answer there.
+    """Show the question of a page, or another heading, and a few sentences on how to find the answer there.
 
     Without sentences there is no button for them in projector mode.
     """
@@ -33,17 +33,17 @@ def title(introduction: str = "", heading: str = "") -> None:
 
 
 def _words(text: str) -> str:
-    """A text for this screen, its terms linked to the glossary."""
+    """Fit a text to this screen, and link its terms to the glossary."""
     return glossary.linked(screen.words(text))
 
 
 def figure(fig, caption: str, details: str = "", *, key: str, alt: str, **kwargs):
-    """A Plotly figure with a caption: what to see, in one bold sentence, and details that the reader unfolds.
+    """Show a Plotly figure with a caption: what to see, in one bold sentence, and details that the reader unfolds.
 
     `alt` describes the figure for screen readers; other arguments go to `st.plotly_chart`. In the caption,
     ``[[right|below]]`` names a place on a wide and on a narrow screen, and ``[[prior]]`` a term of the glossary.
     """
-    # Export works only through Plotly's own download button: it is hidden, for the sharing row to press.
+    # Export works only through Plotly's own download button; the sharing row presses it, so it is hidden.
     config = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]], "scrollZoom": False}
     fig = presentation.enlarge(screen.fit(fig))
     answer = st.plotly_chart(fig, width="stretch", key=key, alt=alt, config=config, **kwargs)
@@ -52,7 +52,7 @@ def figure(fig, caption: str, details: str = "", *, key: str, alt: str, **kwargs
 
 
 def caption_below(text: str, details: str = "") -> None:
-    """Words below a figure: what to see, and folded details."""
+    """Show words below a figure: what to see, and folded details."""
     with presentation.folded("What to see"):
         st.caption(_words(text))
         if not details:
@@ -63,13 +63,13 @@ def caption_below(text: str, details: str = "") -> None:
 
 
 def explain(text: str) -> None:
-    """Longer words on a page's first figure, in a closed expander."""
+    """Show longer words on a page's first figure, in a closed expander."""
     with st.expander("What am I looking at?", icon=":material/help:"):
         st.markdown(_words(text))
 
 
 def folded_table(label: str, make, *, icon: str, key: str, introduction: str = "", index: bool = False) -> None:
-    """A table in an expander, made by `make()` and sent only while that is open; call it within a fragment."""
+    """Show the table of `make()` in an expander, made and sent only while it is open; call it within a fragment."""
     shown = st.expander(label, icon=icon, key=key, on_change="rerun")
     if shown.open:
         with shown:
@@ -79,19 +79,19 @@ def folded_table(label: str, make, *, icon: str, key: str, introduction: str = "
 
 
 def table(frame, *, index: bool = False, **kwargs) -> None:
-    """A table, on paper with every row; other arguments go to `st.dataframe`."""
+    """Show a table, on paper with every row; other arguments go to `st.dataframe`."""
     st.dataframe(frame, hide_index=not index, **kwargs)
-    # The table above is a picture of the rows that are in sight.
+    # The table above is a picture of the visible rows.
     st.html(f"<div class='on-paper'>{frame.to_html(index=index, na_rep='', border=0)}</div>")
 
 
 def equation(name: str, latex: str, explanation: str) -> None:
-    """The equation behind a figure, in a closed expander."""
+    """Show the equation behind a figure, in a closed expander."""
     equations(f"The equation: {name}", [("", latex, explanation)])
 
 
 def equations(title: str, named: Iterable[tuple[str, str, str]]) -> None:
-    """Equations, each with its name and an explanation, in one closed expander."""
+    """Show equations, each with its name and an explanation, in one closed expander."""
     with st.expander(title, icon=":material/function:"):
         for name, latex, explanation in named:
             if name:
@@ -110,12 +110,12 @@ def show_errors():
         st.stop()
 
 
-#: Errors that are no fault of the program: values that are refused, and files that cannot be used.
+#: Errors that are no fault of the program: refused values, and files that cannot be used.
 EXPECTED_ERRORS = ValueError, OSError
 
 
 def show_error(error: ValueError | OSError) -> None:
-    """Show what the problem is, in one sentence."""
+    """Say what the problem is, in one sentence."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror:  # the system's message is no sentence
         text = f"{error.filename or 'A file'} cannot be used: {error.strerror}."
@@ -123,17 +123,17 @@ def show_error(error: ValueError | OSError) -> None:
 
 
 def percent(value: float) -> str:
-    """A fraction in percent, with one decimal."""
+    """Return a fraction in percent, with one decimal."""
     return f"{100 * value:.1f} %"
 
 
 def error_text(error: float) -> str:
-    """A relative error with three decimals, or as a power of ten if they are all 0."""
+    """Return a relative error with three decimals, or as a power of ten if they are all 0."""
     return f"{error:.3f}" if error >= 0.0005 else f"{error:.0e}"
 
 
 def lowest_error(betas, errors, bound_betas=(), bound=None) -> str:
-    """Where along β the test error is lowest, and its value where a bound is smallest, as the lead of a caption."""
+    """Say where along β the test error is lowest, and its value at the smallest bound, as the lead of a caption."""
     least = min(range(len(errors)), key=lambda i: errors[i])
     lowest = f"**The test error is lowest, {percent(errors[least])}, at β = {betas[least]:.3g}"
     if bound is None:

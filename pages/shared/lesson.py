@@ -1,6 +1,6 @@
 """A lesson as data: what each step sets, where to look, what to predict, and the outcome with its reason.
 
-A test recomputes the numbers in the texts, and checks what they say of numbers in words, such as "about half".
+A test recomputes the numbers in the texts, and checks numbers in words, such as "about half".
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Lesson:
     """Settings that all steps share"""
 
     def before(self, step: int) -> dict:
-        """Settings while the reader predicts; steps count from 1."""
+        """Return the settings while the reader predicts; steps count from 1."""
         return self.settings | self.steps[step - 1].before
 
     def after(self, step: int) -> dict:
-        """Settings after the prediction."""
+        """Return the settings after the prediction."""
         return self.before(step) | self.steps[step - 1].after

@@ -23,20 +23,20 @@ cache_results(view, "opening")
 
 
 def introduce(number: int, heading: str, text: str) -> None:
-    """The heading and the text of a figure."""
+    """Show the heading and the text of a figure."""
     st.header(f"{number}. {heading}")
     st.markdown(text)
 
 
 def link(page: str, label: str, icon: str = "arrow_forward", **settings) -> None:
-    """A link to a page with the settings of a figure."""
+    """Show a link to a page with the settings of a figure."""
     query = {key: str(value) for key, value in settings.items()}
     st.page_link(BY_NAME[page].script, label=label, icon=f":material/{icon}:", query_params=query)
 
 
 @st.fragment
 def show_opening() -> None:
-    """The first picture, which moves, and two links; a move of its slider runs only this part of the page again."""
+    """Show the first picture, which moves, and two links; a move of its slider reruns only this part of the page."""
     beta = st.session_state.get(BETA.key, BETA.default)
     with layout.show_errors():
         live.mount("opening", view.opening(3), SimpleNamespace(beta=beta), (BETA,))
@@ -55,7 +55,7 @@ def show_opening() -> None:
 
 
 def landmark_query(count: int, beta: float) -> dict:
-    """Return the settings of a figure as the page on landmarks names them."""
+    """Return the settings of a figure under the names of the page on landmarks."""
     return {
         "data": compute.MOONS.name,
         "beta": f"{beta:g}",
@@ -112,7 +112,7 @@ def bound_figure() -> None:
 
 
 def breast_sweep() -> Run | None:
-    """The run of the fifth figure; None, with an error on the page, if the store cannot be used."""
+    """Return the run of the fifth figure; None, with an error on the page, if the store cannot be used."""
     try:
         run = run_queue().submit(BREAST_SWEEP)
         _ = run.rows  # read here, so that an error of the store is shown here
@@ -200,7 +200,7 @@ def show_bound() -> None:
 
 
 def show_sweep() -> Run | None:
-    """The fifth figure; returns its run."""
+    """Show the fifth figure and return its run."""
     introduce(
         5,
         "Few learned frequencies replace many random ones",

@@ -8,7 +8,7 @@ import { mounting, reducedMotion } from "../shared/live/view.js";
 /** @import { Data, Report } from "../shared/live/view.js" */
 
 const DURATION = 4000; // milliseconds of the first move
-const START = -2; // where beta starts, as the slider's position: too small for the labels to count
+const START = -2; // first position of the slider of beta, at which the labels do not count yet
 
 class LiveOpening extends LandmarkMaps {
   /** @param {Data} data */

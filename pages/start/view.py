@@ -1,4 +1,4 @@
-"""What the first picture shows, packed for the browser."""
+"""Data of the first picture, packed for the browser."""
 
 from __future__ import annotations
 

@@ -27,23 +27,23 @@ from rff_engine.studies.toy.plane import cell_centres, plane_points
 
 #: Real data sets on the page; rows are drawn from them.
 REAL_DATA = ("wine", "breast", "digits")
-#: Rows whose kernel matrix is approximated, and those of regressions, half of which train.
+#: Rows of the approximated kernel matrix, and rows of regressions, half of which train.
 ROWS, REGRESSION_ROWS = 300, 1200
-#: Methods that are compared.
+#: Methods to compare.
 METHODS = (*SAMPLED, "weight", "sample", "cluster", "nearest", "nystroem", "nystroem_kmeans", "align", "pbrff")
-#: Methods that draw frequencies one after the other: the first r of a sample are what they sample for r.
+#: Methods that draw frequencies in sequence: the first r of a sample are the sample for r.
 SEQUENCES = ("monte_carlo", "orthogonal", "structured_orthogonal", "fastfood", "halton", "sobol", "digital_net")
 #: Size of their samples; other methods are fitted for each r.
 MOST_FREQUENCIES = 200
 #: Numbers of frequencies of error curves, and draws at each; fewer of both for descents, which cost more.
 R_VALUES, DRAWS = (5, 10, 20, 50, 100, 200), 5
 DESCENT, DESCENT_R_VALUES, DESCENT_DRAWS = ("sample", "cluster", "nearest"), (5, 10, 20, 50), 2
-#: Of the simulated variances: frequencies, draws and distances. A variance times the number of features does not depend
+#: Simulated variances: their frequencies, draws and distances. A variance times the number of features does not depend
 #: on the number of frequencies; one frequency makes its simulation least noisy.
 VARIANCE_FREQUENCIES, VARIANCE_DRAWS, VARIANCE_POINTS = 1, 8000, 33
-#: Kernel ridge regression, and ridge regression on two kinds of features: points of their timing, and draws.
+#: Timing of kernel ridge regression and of ridge regression on two kinds of features: points, and draws.
 REGRESSIONS, N_VALUES, REGRESSION_DRAWS = ("kernel_ridge", "monte_carlo", "nystroem"), (125, 250, 500, 1000, 2000), 3
-#: lambda: those that are chosen from, that of the fits on a line, and that of the timing.
+#: lambda: the values to choose from, the value of the fits on a line, and the value of the timing.
 LAMBDAS, LINE_LAMBDA, TIMED_LAMBDA = tuple(10.0**power for power in range(-7, 1)), 1e-2, 1e-3
 #: Training points on the line.
 LINE_POINTS = 40
@@ -80,7 +80,7 @@ class ApproximationSettings:
 
 @dataclass(frozen=True)
 class ApproximationRows:
-    """Rows of a data set whose kernel matrix is approximated, and the plane of their images."""
+    """Rows of a data set, whose kernel matrix is approximated, and a plane to project them to."""
 
     X: np.ndarray
     """(n, d), columns of mean 0 and variance 1"""
@@ -110,7 +110,7 @@ def approximation_rows(name: str, seed: int, n_rows: int = ROWS) -> Approximatio
 def scaled_rows(X: np.ndarray, y: np.ndarray, task: str, n_rows: int, seed: int) -> ApproximationRows:
     """Draw rows in random order and bring their columns to mean 0 and variance 1, as Li et al. (2019) do.
 
-    Columns of X (N, d) that are constant on the drawn rows are left out.
+    Leave out the columns of X (N, d) that are constant on the drawn rows.
     """
     chosen = np.random.default_rng(seed).permutation(len(X))[:n_rows]
     X = X[chosen].astype(float)
@@ -139,8 +139,8 @@ def curve_counts(method: str) -> tuple[int, ...]:
 def approximation_errors(settings: ApproximationSettings, method: str) -> np.ndarray:
     """Compute errors ||K~ - K||_F / ||K||_F on the rows that features are fitted to (Li et al. 2019), (R, draws).
 
-    R is that of `curve_counts`: frequencies, or landmarks of the Nystroem methods. A method that is not defined for the
-    kernel raises a ValueError.
+    R counts the values of `curve_counts`: frequencies, or landmarks of the Nystroem methods. Raise a ValueError if the
+    kernel does not allow the method.
     """
     counts = curve_counts(method)
     if method in SEQUENCES:
@@ -161,7 +161,7 @@ def fitted_errors(settings: ApproximationSettings, method: str, r_values: tuple[
 
 @dataclass(frozen=True)
 class FrequencySequence:
-    """Samples of one of the `SEQUENCES`, of which r frequencies are the first r."""
+    """Samples of one of the `SEQUENCES`: the first r frequencies are the sample for r."""
 
     frequencies: np.ndarray
     """(MOST_FREQUENCIES, 2), of the first draw, in the plane"""
@@ -178,7 +178,7 @@ def sequence(settings: ApproximationSettings, method: str, n_draws: int = DRAWS)
 
 
 def _first_errors(exact, X, omega) -> np.ndarray:
-    """Errors of the first 1, 2, ... frequencies.
+    """Compute the errors of the first 1, 2, ... frequencies.
 
     Frequency j alone has the kernel matrix A_j = c_j c_j' + s_j s_j' of its cosines and sines. The squared error of r
     is ||K||^2 - 2 sum_j <A_j, K> / r + sum_jl <A_j, A_l> / r^2, with products of matrices as of vectors.
@@ -219,7 +219,7 @@ def _relative_error(exact, fitted, X) -> float:
 
 
 def of_fitting(methods: Iterable[str], compute: Callable[[str], Result]) -> tuple[dict[str, Result], dict[str, str]]:
-    """Return what `compute` returns by method, and why other methods do not fit the kernel."""
+    """Return the results of `compute` by method, and the reasons why other methods do not fit the kernel."""
     results: dict[str, Result] = {}
     refused: dict[str, str] = {}
     for method in methods:
@@ -309,7 +309,7 @@ def variance_curves(
     omega = kernel.sample_frequencies(2 * D * n_draws, 1, rng)
     offsets = rng.uniform(0, 2 * np.pi, len(omega))
     features = {
-        # Of the 2 D frequencies of a draw the cos/sin map takes D.
+        # The cos/sin map takes D of the 2 D frequencies of a draw.
         "cos_sin": rff.fourier_features(points, omega[: D * n_draws], np.ones(D * n_draws)),
         "random_phase": rff.random_phase_features(points, omega, offsets) * np.sqrt(len(omega)),
     }
@@ -420,7 +420,7 @@ def regression_errors(
 
 
 def _feature_error(name, X, targets, parts, kernel, r, seed, error) -> tuple[float, float]:
-    """Test error of ridge regression on the features of a method, and seconds to fit it."""
+    """Return the test error of ridge regression on the features of a method, and the seconds to fit it."""
     train, valid, test = parts
     features = fit_features(name, X[train], None, kernel, r, seed)
     Z = [features.transform(X[part]) for part in parts]
@@ -431,13 +431,13 @@ def _feature_error(name, X, targets, parts, kernel, r, seed, error) -> tuple[flo
 
 
 def _chosen(coefs, features, targets, error) -> float:
-    """The lambda of the smallest error on rows that were not fitted."""
+    """Return the lambda with the smallest error on rows that were not fitted."""
     errors = [error(features @ coef, targets) for coef in coefs]
     return LAMBDAS[int(np.argmin(errors))]
 
 
 def _as_regression(rows: ApproximationRows):
-    """Targets (N, T) of a regression, and the error of predictions."""
+    """Return the targets (N, T) of a regression, and the error of predictions."""
     if rows.task == "regression":
         y = rows.y.astype(float)
         return ((y - y.mean()) / (y.std() or 1.0))[:, None], _root_mean_square
@@ -484,7 +484,7 @@ def learning_seconds(settings: ApproximationSettings, r: int, n_values: tuple[in
 
 
 def _seconds(name, X, targets, kernel, r, decay, seed) -> float:
-    """Time to compute a kernel matrix or r features and to solve for the coefficients, the shortest of a few."""
+    """Measure the seconds to compute a kernel matrix or r features and to solve for coefficients; take the shortest."""
     times = []
     for _ in range(_REPEATS):
         start = time.perf_counter()
@@ -548,7 +548,7 @@ def of_two_methods(pair: Sequence[str], views: Sequence[MethodView | None]) -> d
 
 
 def _of_curves(counts, errors) -> pd.DataFrame:
-    """The error of every method, number r of features and draw."""
+    """Return the error of every method, number r of features and draw."""
     rows = [
         (method, r, draw, error)
         for method, of_method in errors.items()

@@ -42,7 +42,7 @@ _ENTRIES_A_ROW, _ROW = 3, 20
 def errors_against_frequencies(
     r_values: Mapping[str, Sequence[int]], errors: Mapping[str, ArrayLike], chosen: int
 ) -> go.Figure:
-    """Relative error of the kernel matrix against the number of frequencies, on logarithmic axes.
+    """Plot the relative error of the kernel matrix against the number of frequencies, on logarithmic axes.
 
     Numbers and `errors` (R, n_draws) are by method. Lines are means over draws, bands from the smallest to the largest.
     """
@@ -62,7 +62,7 @@ def errors_against_frequencies(
 
 
 def variances(curves: VarianceCurves) -> go.Figure:
-    """Variance of the kernel estimates of both feature maps against the distance, by formula and by simulation."""
+    """Plot the variance of both feature maps' kernel estimates against the distance, by formula and by simulation."""
     fig = Sheet()
     distances = curves.distances.astype(np.float32)
     line = {"color": _GREY, "width": 3}
@@ -87,7 +87,7 @@ def variances(curves: VarianceCurves) -> go.Figure:
 
 
 def fits_on_a_line(fit: LineFit) -> go.Figure:
-    """Kernel ridge regression as a sum of kernels at the training points, and regressions on features."""
+    """Plot kernel ridge regression as a sum of kernels at the training points, and regressions on features."""
     fig = Sheet()
     grid = fit.grid.astype(np.float32)
     # One trace for all terms, with gaps between them.
@@ -114,7 +114,7 @@ def fits_on_a_line(fit: LineFit) -> go.Figure:
 
 
 def errors_against_r(learned: LearningErrors, task: str, chosen: int) -> go.Figure:
-    """Test error of a "regression" or "classification" against the number of frequencies or landmarks."""
+    """Plot the test error of a "regression" or "classification" against the number of frequencies or landmarks."""
     fig, factor = Sheet(), 100 if task == "classification" else 1
     for name, of_method in learned.errors.items():
         of_method = factor * _for_every_r(of_method, learned)
@@ -126,7 +126,7 @@ def errors_against_r(learned: LearningErrors, task: str, chosen: int) -> go.Figu
 
 
 def seconds_against_r(learned: LearningErrors, chosen: int) -> go.Figure:
-    """Time to fit against the number of frequencies or landmarks."""
+    """Plot the time to fit against the number of frequencies or landmarks."""
     fig = Sheet()
     for name, seconds in learned.seconds.items():
         _add_line(fig, learned.r_values, 1e3 * _for_every_r(seconds, learned), name, "r = %{x}: %{y:.3g} ms")
@@ -135,7 +135,7 @@ def seconds_against_r(learned: LearningErrors, chosen: int) -> go.Figure:
 
 
 def _for_every_r(values, learned):
-    """Values of a method by r; kernel ridge regression has one for all."""
+    """Return a method's values by r; repeat the one value of kernel ridge regression."""
     return np.repeat(values, len(learned.r_values), axis=0) if len(values) == 1 else values
 
 
@@ -146,7 +146,7 @@ def _against_r(fig, r_values, chosen: int) -> go.Figure:
 
 
 def seconds_and_promises(measured: LearningSeconds) -> go.Figure:
-    """Time to fit against the number of training points, and the growth that counting operations promises."""
+    """Plot the time to fit against the number of training points, and the growth that operation counts promise."""
     fig = Sheet()
     n = np.array(measured.n_values)
     for name, seconds in measured.seconds.items():

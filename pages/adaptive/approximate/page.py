@@ -21,13 +21,13 @@ from rff_engine.plots.style import METHOD_NAMES
 
 cache_results(compute, "approximation_rows", "approximation_errors", "method_view")
 cache_results(compute, "frequency_extent", "variance_curves", "line_fit")
-# Times of regressions are those of the first run, on one thread: they do not depend on how many cores are free.
+# The first run measures the times of regressions, on one thread, so that they do not depend on free cores.
 cache_results(compute, in_workers=("sequence", "fitted_errors", "learning_errors", "learning_seconds"))
 cache_results(view, "live_approximation")
-# The page shows a note of its own, see `unmatched`.
+# The page shows its own note, see `unmatched`.
 warnings.filterwarnings("ignore", message=".*too few to match a covariance", category=UserWarning)
 
-#: Methods that are compared, by their labels.
+#: Methods to compare, by their labels.
 METHODS = {METHOD_NAMES[method]: method for method in compute.METHODS}
 
 FREQUENCIES = Scale(
@@ -38,10 +38,10 @@ FREQUENCIES = Scale(
     50,
 )
 
-#: The settings for which all fits of the live view have been asked for, as the session keeps it.
+#: Key of the session's state: the settings for which the live view has asked for all fits.
 REACHED = "fitted at every r"
 
-#: What two names of methods stand for.
+#: Methods by pairs of names.
 FITTED = "Sample fits frequencies at rows drawn at random, Cluster at centroids of k-means."
 
 CONTROLS = (
@@ -84,12 +84,12 @@ SPREAD = (
 
 
 def plane_of(rows) -> str:
-    """The plane that frequencies and rows are seen in."""
+    """Name the plane in which frequencies and rows are shown."""
     return "the plane" if rows.X.shape[1] == 2 else "the plane of the first two principal components"
 
 
 def unmatched(rows, methods, r_values) -> str:
-    """A sentence on moment matching, if it is among the methods and some r is too small for it."""
+    """Return a sentence on moment matching if it is among the methods and some r is too small for it."""
     d = rows.X.shape[1]
     few = compute.too_few_to_match(r_values, d) if "moment_matching" in methods else ()
     if not few:
@@ -100,7 +100,7 @@ def unmatched(rows, methods, r_values) -> str:
 
 
 def about_dots(values, rows, pair: tuple[str, str]) -> str:
-    """Details on dots and stars."""
+    """Explain dots and stars."""
     stars = " Stars are landmarks among the rows: Nyström has no frequencies."
     return (
         f"The [[frequencies]], seen in {plane_of(rows)}; the area of a dot is its weight."
@@ -110,7 +110,7 @@ def about_dots(values, rows, pair: tuple[str, str]) -> str:
 
 
 def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, str]) -> None:
-    """Both methods at every r; fits at other r are computed once the reader reaches for the slider."""
+    """Show both methods at every r; compute fits at other r once the reader reaches for the slider."""
     of_fits = settings, pair
     reached = not live.asks or st.session_state.get(REACHED) == of_fits
 
@@ -132,7 +132,7 @@ def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, st
 
 
 def show_definition() -> None:
-    """What the error is, and how the methods choose frequencies."""
+    """Explain the error, and how the methods choose frequencies."""
     layout.equation(
         "relative error",
         r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
@@ -146,7 +146,7 @@ def show_definition() -> None:
 
 
 def error_curves(settings: ApproximationSettings, methods) -> tuple[dict, dict]:
-    """Errors by method, computed at the same time, and a sentence for each method that does not fit the kernel."""
+    """Compute errors by method at the same time, and a sentence for each method that does not fit the kernel."""
     calls = {method: partial(compute.approximation_errors, settings, method) for method in methods}
     found = workers.side_by_side(calls)
     errors, refused = compute.of_fitting(methods, lambda method: found[method].result())
@@ -154,14 +154,14 @@ def error_curves(settings: ApproximationSettings, methods) -> tuple[dict, dict]:
 
 
 def ranking(errors: dict, r: int) -> str:
-    """The methods by their mean error at r, best first, without those that have no error there."""
+    """List the methods by their mean error at r, best first, without methods that have no error there."""
     counts = {method: compute.curve_counts(method) for method in errors}
     means = {method: of[counts[method].index(r)].mean() for method, of in errors.items() if r in counts[method]}
     return ", ".join(f"{METHOD_NAMES[method]} {error_text(means[method])}" for method in sorted(means, key=means.get))
 
 
 def show_errors(values, settings: ApproximationSettings, rows) -> None:
-    """The error of every method against the number of frequencies."""
+    """Show the error of every method against the number of frequencies."""
     errors, refused = error_curves(settings, [METHODS[name] for name in values.methods])
     counts = {method: compute.curve_counts(method) for method in errors}
     nearest = min(R_VALUES, key=lambda count: abs(np.log(count / values.r)))
@@ -181,7 +181,7 @@ def show_errors(values, settings: ApproximationSettings, rows) -> None:
 
 
 def show_variances(curves) -> None:
-    """The variances of both feature maps."""
+    """Show the variances of both feature maps."""
     larger = np.any(curves.expected["cos_sin"] > curves.expected["random_phase"] + 1e-9)
     compared = (
         "At large distances a random phase is slightly better for this kernel: there k(2δ) is above 2 k(δ)²."
@@ -206,7 +206,7 @@ def show_variances(curves) -> None:
 
 
 def show_line(values, fit) -> None:
-    """Kernel ridge regression as a sum over the training points."""
+    """Show kernel ridge regression as a sum over the training points."""
     st.header("What does learning with fewer features lose?")
     layout.figure(
         figures.fits_on_a_line(fit),
@@ -231,8 +231,8 @@ def show_line(values, fit) -> None:
 
 
 def show_learning(values, settings: ApproximationSettings, task: str) -> None:
-    """Errors and times of kernel ridge regression and of its approximations."""
-    # One after the other: their times are shown.
+    """Show errors and times of kernel ridge regression and of its approximations."""
+    # One after the other, because the page shows their times.
     learned = compute.learning_errors(settings)
     measured = compute.learning_seconds(settings, values.r)
     left, right = st.columns(2)
@@ -275,7 +275,7 @@ def show_learning(values, settings: ApproximationSettings, task: str) -> None:
 
 
 def settings_of(values) -> ApproximationSettings:
-    """The settings of the controls; `nu` is fixed for kernels that do not use it."""
+    """Return the settings of the controls; `nu` is fixed for kernels that do not use it."""
     nu = values.nu if "nu" in KERNELS_BY_TITLE[values.kernel].parameters else 1.5
     return ApproximationSettings(values.data, values.kernel, values.width, nu, values.seed)
 

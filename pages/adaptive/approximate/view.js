@@ -1,6 +1,6 @@
 // @ts-check
-// The live view of two methods that approximate a kernel: their frequencies, where they err, and their errors against
-// r. A sequence has the first r of one sample; what is fitted for each r is known where the server has fitted it.
+// The live view of two methods that approximate a kernel: their frequencies, maps of their errors, and errors against
+// r. A sequence has the first r of one sample; other methods have fits at those r that the server has computed.
 
 import {
   paintCurve,
@@ -55,7 +55,7 @@ class LiveApproximation extends LiveView {
   /** @type {Side[]} */
   sides;
 
-  /** What is shown of each side, at the r `of`; null for a method that does not fit.
+  /** Fits on screen, by side, at the r `of`; null for a method that does not fit.
    * @type {(Shown | null)[]} */
   shown;
 
@@ -63,7 +63,7 @@ class LiveApproximation extends LiveView {
 
   played = "r";
 
-  /** The data with which other fits were asked for, by version. */
+  /** Version of the data for which the view has asked for other fits. */
   asked = "";
 
   /** @param {Root} root */
@@ -97,7 +97,7 @@ class LiveApproximation extends LiveView {
     this.rasters = SIDES.map(() => new Raster(G));
     const errors = this.sides.flatMap(({ errors, fits }) => [...(errors ?? []), ...fits.map(({ error }) => error)]);
     const known = errors.filter((error) => error > 0);
-    // The error of one cosine would leave little room for the others.
+    // The error of a single cosine would leave little room for the other errors.
     this.limits = { low: Math.log10(Math.min(1, ...known)) - 0.08, high: Math.log10(Math.max(0.1, ...known)) + 0.08 };
     this.of = 0;
   }
@@ -121,7 +121,7 @@ class LiveApproximation extends LiveView {
     };
   }
 
-  /** Ask for what is fitted at other r, if there is any. */
+  /** Ask for fits at other r, if there are any. */
   reach() {
     if (this.asked === this.data?.version || !this.sides?.some(({ fits }) => fits.length === 1)) return;
     this.asked = this.data.version;
@@ -143,7 +143,7 @@ class LiveApproximation extends LiveView {
   }
 
   /**
-   * What a side shows at r: the first r of a sequence, or the last fit for at most r.
+   * Fit of a side at r: the first r of a sequence, or the last fit for at most r.
    *
    * @param {Side} side @param {number} r @returns {Fit | null}
    */
@@ -302,7 +302,7 @@ class LiveApproximation extends LiveView {
   }
 
   /**
-   * The errors of a side: of a sequence those of the draw on screen, with a band of all draws; else those of its fits.
+   * Errors of a side: for a sequence, errors of the draw on screen and a band of all draws; else errors of its fits.
    *
    * @param {Context} c @param {number} k @param {Scale} px @param {Scale} py
    */

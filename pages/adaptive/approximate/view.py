@@ -1,4 +1,4 @@
-"""What the page's live view gets: two methods that approximate a kernel, side by side."""
+"""Data of the page's live view: two methods that approximate a kernel, side by side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEEDS["moment_matching"] = "frequencies of finite variance, as the Gaussian and
 
 
 def live_approximation(settings: ApproximationSettings, pair: tuple[str, str], r: int, reached: bool) -> dict[str, Any]:
-    """Pack both methods; one that is fitted for each r has that of r, and if `reached` those of its curve."""
+    """Pack both methods: a method that is fitted for each r at this r and, if `reached`, at every r of its curve."""
     rows, _ = settings.rows_and_kernel()
     sides, refused = compute.of_fitting(pair, lambda method: _side(settings, method, r, reached))
     said = {method: {"misfit": misfit(settings, method, error)} for method, error in refused.items()}

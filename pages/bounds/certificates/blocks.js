@@ -12,14 +12,14 @@ import { LiveView, mounting } from "../../shared/live/view.js";
 /** @import { Data, Root } from "../../shared/live/view.js" */
 
 const TESTING = 0.7; // share of a block's time in which it tests; in the rest it teaches
-const MOST_TAUGHT = 400; // at most as many of the points that taught are painted
+const MOST_TAUGHT = 400; // most points painted of those that taught
 
 class LiveBlocks extends LiveView {
-  /** Where the film is: the block, the points that were counted, how far the block has taught, and errors.
+  /** State of the film: the block, the points counted, how far the block has taught, and errors.
    * @type {{ block: number, count: number, taught: number, errors: number, ofBlock: number, bound: number }} */
   shown;
 
-  /** The settings that the map was computed for. */
+  /** Settings of the map. */
   ground = "";
 
   /** The first point of each block, and the number of points.
@@ -110,7 +110,7 @@ class LiveBlocks extends LiveView {
     return this.wrong.subarray(from, to).reduce((sum, wrong) => sum + wrong, 0);
   }
 
-  /** Whether all points that count have come. */
+  /** Whether all points to count have come. */
   get ended() {
     return this.shown.count === this.starts.at(-1);
   }

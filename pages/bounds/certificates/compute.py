@@ -18,7 +18,7 @@ from rff_engine.studies.toy import certificates as toy_certificates
 
 #: Numbers of frequencies.
 COUNTS = (5, 10, 20, 50, 100)
-#: Numbers of classifiers that are looked at.
+#: Numbers of classifiers to look at.
 LOOKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 METHODS = toy_certificates.METHODS
 
@@ -53,7 +53,7 @@ class CertificateSettings:
 
     @property
     def seed(self) -> int:
-        """Of a random stream separate from that of the points."""
+        """Seed of a random stream that is separate from the points' stream."""
         return int(np.random.SeedSequence((self.data.seed, 5)).generate_state(1)[0])
 
 

@@ -25,7 +25,7 @@ cache_results(view, "live_certificate", "live_blocks")
 
 #: Methods by their labels.
 METHODS = {METHOD_NAMES[method]: method for method in compute.METHODS}
-#: The risk that the last figure asks for.
+#: Target risk of the last figure.
 TARGET = 0.1
 ROWS = np.unique(np.geomspace(30, 10**6, 120).astype(int))
 
@@ -54,7 +54,7 @@ BLOCKS = Scale(
 )
 ARRIVED = Number("arrived", "Share of the blocks that have come", None, *scales.ARRIVED)
 
-#: The settings whose votes at every D have been asked for, as the session keeps it.
+#: Key of the session's state: the settings for which the live view has asked for votes at every D.
 REACHED = "certified at every D"
 
 CONTROLS = (
@@ -113,7 +113,7 @@ EXPLANATION = (
 
 
 def show_live(settings: CertificateSettings, certificate: PosteriorCertificate, values, in_lesson: bool) -> None:
-    """The vote and its certificate at every step, and at every D once the reader reaches for the slider of D."""
+    """Show the vote and its certificate at every step, and at every D once the reader reaches for the slider of D."""
     method = METHODS[values.method]
     reached = not live.asks or st.session_state.get(REACHED) == (settings, method)
 
@@ -140,7 +140,7 @@ def new_points(_: int) -> None:
 
 
 def what_ledger_shows(certificate: PosteriorCertificate, values) -> str:
-    """Details on the ledger."""
+    """Explain the ledger."""
     text = (
         "Each bar begins where the one before ends: first the share of voters that err, or are right without a margin, "
         f"on the {certificate.n_bound} points of the bound; then what each choice adds. "
@@ -158,7 +158,7 @@ def what_ledger_shows(certificate: PosteriorCertificate, values) -> str:
 
 
 def show_arms(vote: CertifiedVote, values) -> None:
-    """The two bounds of `CertifiedClassifier`, of which it takes the smaller."""
+    """Show the two bounds of `CertifiedClassifier`, of which it takes the smaller."""
     arms = vote.model.arm_bounds_
     taken = vote.model.arm_
     if len(arms) == 1:
@@ -184,7 +184,7 @@ def show_arms(vote: CertifiedVote, values) -> None:
 
 
 def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) -> None:
-    """Points that test a classifier and then teach the next, beside the same points as a test set."""
+    """Show points that test a classifier and then teach the next, and the same points as a test set."""
     better = "blocks" if blocks.risk_bound < blocks.test_set_bound else "the test set"
     seen = (
         f"**Blocks certify {layout.percent(blocks.risk_bound)}, the same points as a test set "
@@ -226,7 +226,7 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
 
 
 def show_curves(curves, values) -> None:
-    """Certified risks and test errors against D."""
+    """Show certified risks and test errors against D."""
     at = COUNTS.index(values.D)
     best = min(curves, key=lambda method: curves[method][at].risk_bound)
     layout.figure(
@@ -240,7 +240,7 @@ def show_curves(curves, values) -> None:
 
 
 def show_rows(certificate: PosteriorCertificate) -> None:
-    """How the certificate would shrink with more rows."""
+    """Show how the certificate would shrink with more rows."""
     layout.figure(
         figures.bound_against_rows(certificate, ROWS, TARGET),
         f"**{rows_in_words(certificate.rows_needed(TARGET))}**",
@@ -252,14 +252,14 @@ def show_rows(certificate: PosteriorCertificate) -> None:
 
 
 def rows_in_words(rows: int | None) -> str:
-    """How many rows would certify the target."""
+    """Say how many rows would certify the target."""
     if rows is None:
         return f"No number of rows would certify {100 * TARGET:g} %: the errors with a margin are too many."
     return f"To certify {100 * TARGET:g} %, the bound would need {rows:,} rows."
 
 
 def show_peeking(failures, values) -> None:
-    """How often a bound fails if looks are not paid for."""
+    """Show how often a bound fails if looks are not paid for."""
     at = list(failures.counts).index(values.tries)
     layout.figure(
         figures.failures_of_peeking(failures, values.tries, values.eps),
@@ -274,7 +274,7 @@ def show_peeking(failures, values) -> None:
 
 
 def show_equations() -> None:
-    """The bound of the vote."""
+    """Show the bound of the vote."""
     layout.equation(
         "the certificate",
         r"\mathrm{kl}\big(\widehat R_\theta\,\|\,R_\theta\big)\le\frac1n\Big(\sum_j\ln(N Q_{i_j})+\frac{\lVert v-v_0"
@@ -289,26 +289,26 @@ def show_equations() -> None:
 
 
 def settings_of(values) -> CertificateSettings:
-    """The settings that the controls have."""
+    """Return the settings of the controls."""
     data = replace(toy_data(values), n=values.n // values.copies)
     return CertificateSettings(data, values.sigma, values.beta, values.tries, values.prior, values.eps, values.copies)
 
 
 def curves_of(settings: CertificateSettings) -> dict:
-    """The certificates of all methods, whose votes are computed side by side."""
+    """Return the certificates of all methods; compute their votes side by side."""
     every = [(method, D) for method in compute.METHODS for D in COUNTS]
     workers.results({one: partial(compute.certified_vote, settings, *one) for one in every})
     return compute.certificate_curves(settings)
 
 
 def numbers(settings: CertificateSettings, values):
-    """The table of the page, from the results that its figures show."""
+    """Return the table of the page from the results that its figures show."""
     curves_of(settings)
     return compute.numbers(settings, METHODS[values.method], values.D, values.stretch, values.blocks)
 
 
 def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> None:
-    """The vote, its certificate, and what each look at the points costs."""
+    """Show the vote, its certificate, and the cost of each look at the points."""
     vote = compute.certified_vote(settings, METHODS[values.method], values.D)
     certificate = vote.certificate(values.stretch)
     show_live(settings, certificate, values, in_lesson)

@@ -1,6 +1,6 @@
 // @ts-check
 // The live view of a certificate: a vote over the plane, its bound term by term, and both along a step away from the
-// prior's weights. The bound holds for every step at once; D has to be fixed beforehand, or the look at it is paid for.
+// prior's weights. The bound holds for every step at once; D has to be fixed beforehand, or the bound pays for a look.
 
 import { evenTicks, paintCurve, paintLevel, paintMarker, paintVertical, DASHES } from "../../shared/live/charts.js";
 import { circle, fillAndOutline, paintPoints } from "../../shared/live/marks.js";
@@ -17,16 +17,16 @@ import { LiveView, mounting, paintScale } from "../../shared/live/view.js";
 /** @typedef {{ prior: Float32Array, step: Float32Array }} Margins over the plane, of the prior's weights and of the step away from them */
 /** @typedef {{ step: number, tied: boolean, heldOut: number | null, risks: Float32Array[], tests: Float32Array, map: Margins }} Vote at a D; `risks` at every step, without a look at another D and after it */
 
-const POINTS = 600; // that are painted at the most
+const POINTS = 600; // painted at most
 const TOPS = [0.1, 0.2, 0.5, 1]; // largest risks of the charts: few, so that they rarely change with D
-const NO_LENGTH = 0.1; // nats of a step that changes nothing that could be seen
+const NO_LENGTH = 0.1; // nats of a step without a visible change
 
 class LiveCertificate extends LiveView {
-  /** By number of frequencies: all, or that of the settings until the reader reaches for the slider of D.
+  /** Votes by number of frequencies: all, or one until the reader reaches for the slider of D.
    * @type {Map<number, Vote>} */
   votes = new Map();
 
-  /** The data with which the other votes were asked for, by version. */
+  /** Version of the data for which the view has asked for other votes. */
   asked = "";
 
   /** The current vote's certificate and its error on fresh points.
@@ -37,7 +37,7 @@ class LiveCertificate extends LiveView {
    * @type {any[] | undefined} */
   packed;
 
-  /** Certified risks and test errors at the steps of the curves, and the settings that they belong to.
+  /** Certified risks and test errors at the steps of the curves, with their settings.
    * @type {{ bounds: number[], tests: number[] }} */
   curves = { bounds: [], tests: [] };
 
@@ -142,12 +142,12 @@ class LiveCertificate extends LiveView {
     return !this.votes.has(this.value("D"));
   }
 
-  /** The D of the vote that is on screen: until that of the slider comes, the one before. */
+  /** The D of the vote on screen: the slider's, or the previous one until the slider's vote comes. */
   get onScreen() {
     return this.waits ? this.votes.keys().next().value : this.value("D");
   }
 
-  /** The number of the step, of those at which the votes have their certificates. @param {number} stretch */
+  /** Number of the step among the steps with certificates. @param {number} stretch */
   placeOf(stretch) {
     const [{ tests }] = this.votes.values();
     return Math.round((stretch / this.longest) * (tests.length - 1));
@@ -199,7 +199,7 @@ class LiveCertificate extends LiveView {
 
   // --- figures ------------------------------------------------------------------------------------------------------
 
-  /** Where the lines of the certificate stand, from its left to its right, in pixels.
+  /** Pixels of the lines of the certificate, from left to right.
    * @type {number[]} */
   lines = [];
 

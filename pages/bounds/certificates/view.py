@@ -1,4 +1,4 @@
-"""What the page's live views get: votes with their certificates at every step, and blocks that test and then teach."""
+"""Data of the page's live views: votes with their certificates at every step, and blocks that test and then teach."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rff_engine.studies.toy.certificates import Certificate, CertifiedVote
 
 
 def live_certificate(settings: CertificateSettings, method: str, counts: tuple[int, ...]) -> dict[str, Any]:
-    """Pack the votes at some of `COUNTS`, each with that of its prior; the view asks for votes that it lacks.
+    """Pack the votes at some of `COUNTS`, each with the vote of its prior; the view asks for votes that it lacks.
 
     Votes over the plane are rounded to 12 bits.
     """
     votes = workers.results({D: partial(compute.certified_vote, settings, method, D) for D in counts})
     sample = settings.data.sample()
-    looked = len(COUNTS) if len(votes) > 1 else 1  # no other vote can be chosen before the others have come
+    looked = len(COUNTS) if len(votes) > 1 else 1  # before the others arrive, no other vote can be chosen
     packed = [_pack_vote(D, vote, looked) for D, vote in votes.items()]
     terms = next(iter(votes.values())).certificate().terms
     return with_version(
@@ -43,7 +43,7 @@ def live_certificate(settings: CertificateSettings, method: str, counts: tuple[i
 
 
 def _pack_vote(D: int, vote: CertifiedVote, n_looks: int) -> dict[str, Any]:
-    """A vote, with the terms of its certificate at every step: without a look at other numbers D, and after it."""
+    """Pack a vote and the terms of its certificate at every step, without and with a look at other numbers D."""
     certificates = [vote.certificate(stretch) for stretch in STRETCHES]
     after_look = certificates if n_looks == 1 else [vote.certificate(stretch, n_looks) for stretch in STRETCHES]
     return {

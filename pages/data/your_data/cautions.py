@@ -1,4 +1,4 @@
-"""What makes a certificate of a table say less than it seems: copies of rows, ids, answers among the inputs, order.
+"""Flaws of a table that weaken its certificate: copies of rows, ids, answers among the inputs, order.
 
 A certificate assumes that rows are independent draws, and that inputs are known before the target.
 """
@@ -19,12 +19,12 @@ _RANKS_TOLD = 0.9999
 
 
 def cautions(table: Table, dataset: Dataset, target: str, columns: Sequence[str]) -> list[str]:
-    """Sentences on what to mend before a certificate is believed, each with what to do.
+    """Return sentences on what to mend before a certificate is believed, each with what to do.
 
     Parameters
     ----------
     dataset : Dataset
-        What `prepare` makes of the table with this target and these columns.
+        Result of `prepare` for the table with this target and these columns.
     """
     goal = table.column(target)
     inputs = [table.column(name) for name in columns]
@@ -51,12 +51,12 @@ def _on_answer(column: Column, goal: Column, classes: bool) -> str:
 
 
 def _tells_classes(column: Column, x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether one column gives the class of nearly all rows; of texts that hardly repeat this means nothing."""
+    """Return whether one column gives the class of nearly all rows; never for texts that hardly repeat."""
     return not (column.kind == "text" and column.n_values > len(y) / 20) and tells_classes(x, y)
 
 
 def _tells_numbers(column: Column, x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether the numbers of a column stand in the order of the target, or in the opposite one."""
+    """Return whether the numbers of a column have the order of the target, or the opposite one."""
     if column.kind != "number" or column.constant or len(np.unique(y)) < 10:
         return False
     ranks = np.stack([np.unique(values, return_inverse=True)[1] for values in (x, y)])
@@ -64,7 +64,7 @@ def _tells_numbers(column: Column, x: np.ndarray, y: np.ndarray) -> bool:
 
 
 def _on_time(column: Column) -> str:
-    """Rows in the order of a date or year, as a series has them."""
+    """Warn of rows in the order of a date or year, as in a series."""
     timed = column.kind == "date" or (column.kind == "number" and words(column.name) & {"year", "time"})
     values = column.values
     if not timed or column.n_missing or column.constant or not (np.diff(values) >= 0).all():
@@ -76,7 +76,7 @@ def _on_time(column: Column) -> str:
 
 
 def _on_blocks(dataset: Dataset) -> str:
-    """Rows whose classes come in a few blocks, as in a file that is sorted, or has the rows of a person together."""
+    """Warn of classes in a few blocks of rows: the file is sorted, or the rows of a person are together."""
     if dataset.task != "classification":
         return ""
     shares = np.unique(dataset.y, return_counts=True)[1] / dataset.n_samples
@@ -91,7 +91,7 @@ def _on_blocks(dataset: Dataset) -> str:
 
 
 def _on_groups(column: Column) -> str:
-    """A column that names the persons or things of which there are several rows."""
+    """Warn of a column that names persons or things with several rows each."""
     n = len(column.values)
     if not words(column.name) & GROUPS or not 3 <= column.n_values <= n / 2 or column.kind == "date":
         return ""

@@ -33,15 +33,15 @@ from rff_engine.studies.running.run import run_repeats
 from rff_engine.studies.toy import bounds as toy_bounds, landmarks as toy_landmarks, learning as toy_learning
 from rff_engine.studies.toy.certificates import Certificate, certificate, certified_classifier
 
-#: Of training rows, and of held-out rows, at most.
+#: Most training rows, and most held-out rows.
 ROWS = 2000
-#: Of the learned kernel in the plane.
+#: Candidates of the learned kernel in the plane.
 CANDIDATES = 1000
 #: Order of OKRFF's divergence.
 ORDER = 2.0
-#: Of the certified classifier, and draws of its frequencies among which the prior's rows choose.
+#: Frequencies of the certified classifier, and draws of them among which the prior's rows choose.
 CERTIFIED_FREQUENCIES, CERTIFIED_DRAWS = 50, 3
-#: Of the sweep.
+#: Splits of the sweep.
 SPLITS = 4
 SWEEP = FeatureSweep(
     n_candidates=1000,

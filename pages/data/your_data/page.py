@@ -55,7 +55,7 @@ CONTROLS = (
 )
 
 
-#: What the smaller bound of `CertifiedClassifier` is about.
+#: Subject of the smaller bound of `CertifiedClassifier`.
 ARMS = {"test set": "counting errors on them", "posterior": "the terms of a vote that learns from them too"}
 
 RUN = "Run the code from the repository's root to recompute the numbers; it reads"
@@ -69,7 +69,7 @@ CAPTION_OF_SAMPLE = (
 
 
 def mapped(values, chosen):
-    """Two coordinates of the rows, their columns, the cache key of both, and a sentence on them."""
+    """Return two coordinates of the rows, their columns, the cache key of both, and a sentence on them."""
     columns = upload.choose_coordinates(chosen)
     key = ("coordinates", *chosen.key, columns, values.seed)
     with layout.show_errors():
@@ -84,7 +84,7 @@ def mapped(values, chosen):
 
 
 def show_landmarks(values, chosen):
-    """Similarity maps of the prior and of the learned weights, and the decisions of an SVM on both."""
+    """Show similarity maps of the prior and of the learned weights, and the decisions of an SVM on both."""
     where, axes, key, words = mapped(values, chosen)
     method = SELECTIONS[values.how]
     key = (*key, method, values.sigma, values.landmarks)
@@ -119,7 +119,7 @@ def show_landmarks(values, chosen):
 
 
 def show_kernel(values, chosen):
-    """The frequencies of the plane that agree with the labels, and the learned kernels."""
+    """Show the frequencies of the plane that agree with the labels, and the learned kernels."""
     where, axes, key, words = mapped(values, chosen)
     key = (*key, values.sigma)
     with layout.show_errors():
@@ -140,7 +140,7 @@ def show_kernel(values, chosen):
 
 
 def show_sweep(values, chosen):
-    """Error against D of features drawn from the prior and from learned distributions."""
+    """Show the error against D of features drawn from the prior and from learned distributions."""
     key = ("sweep", *chosen.key, values.seed)
     st.markdown(
         f"All {chosen.dataset.n_features} columns; {compute.SPLITS} random splits, each method trained on at most "
@@ -175,7 +175,7 @@ def show_sweep(values, chosen):
 
 
 def show_bounds(values, chosen):
-    """The bounds from a sample, and the loss on held-out rows."""
+    """Show the bounds from a sample, and the loss on held-out rows."""
     key = ("bounds", *chosen.key, values.D, values.sigma, values.seed)
     with layout.show_errors():
         made = remembered(key, lambda: compute.bounds_along_beta(chosen.binary, values.sigma, values.D, values.seed))
@@ -197,7 +197,7 @@ def certificate_key(values, chosen) -> tuple:
 
 
 def show_certificate(values, chosen) -> None:
-    """What a classifier of your rows can promise about itself, with the assumption first."""
+    """Show what a classifier of your rows can promise about itself, its assumption first."""
     st.subheader("What can a classifier of your data promise?")
     st.markdown(
         "**It assumes that your rows are independent draws from one distribution**, and that new rows come from the "

@@ -1,4 +1,4 @@
-"""Results of a visitor's table, kept in the state of the session alone: the shared cache belongs to all sessions."""
+"""Results of a visitor's table; the session's state alone keeps them, since all sessions share the other cache."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def remembered(key: Hashable, make: Callable):
     results = st.session_state.setdefault(_RESULTS, OrderedDict())
     if key not in results:
         results[key] = make()
-        # The newest stays, whatever its size: the page needs it again at once, and the limits on tables bound it.
+        # Keep the newest, whatever its size: the page needs it again at once, and the limits on tables bound it.
         while len(results) > _MAX_RESULTS or (
             len(results) > 1 and len(pickle.dumps(results)) > 1_000_000 * LIMITS.session_megabytes
         ):

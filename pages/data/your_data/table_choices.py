@@ -1,7 +1,7 @@
 """Choices on an uploaded table in the URL: how its file is read, and what is learned from it.
 
 Each is a text such as “separator:;”; without it the guess holds. Columns stand as their position from 1, so that a link
-does not tell their names.
+hides their names.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class TableChoices:
     is_setting = True
 
     def sanitize(self, raw: list[str]) -> tuple[list[str] | None, str | None]:
-        """The texts that are choices, and a note on the others."""
+        """Return the texts that are choices, and a note on the others."""
         known = [text for text in raw if _CHOICE.fullmatch(text)]
         if known == raw:
             return raw, None
@@ -75,7 +75,7 @@ class TableChoices:
         )
 
     def settle(self, values: SimpleNamespace) -> list[str]:
-        """The texts in the URL."""
+        """Return the texts in the URL."""
         return st.query_params.get_all(self.key)
 
 
@@ -83,30 +83,30 @@ TABLE_CHOICES = TableChoices()
 
 
 def of_link() -> dict[str, str]:
-    """The choices in the URL, answers by question."""
+    """Return the choices in the URL, answers by question."""
     texts = st.query_params.get_all(TABLE_CHOICES.key)
     return dict(text.partition(":")[::2] for text in texts if _CHOICE.fullmatch(text))
 
 
 def on_reading(choices: Mapping[str, str]) -> dict[str, str]:
-    """Those that `datasets.read_table` takes."""
+    """Return the choices that `datasets.read_table` takes."""
     return {key: answer for key, answer in choices.items() if _IS_READING.fullmatch(f"{key}:{answer}")}
 
 
 def on_learning(choices: Mapping[str, str], n_columns: int) -> dict[str, str]:
-    """Those on what is learned; none if one of them names a column that is not there."""
+    """Return the choices on what is learned; none if one of them names a column beyond `n_columns`."""
     learning = {key: answer for key, answer in choices.items() if key not in on_reading(choices)}
     named = [place for key in ("target", "without", "with", "groups") for place in positions(learning.get(key, ""))]
     return learning if max(named, default=0) < n_columns else {}
 
 
 def positions(answer: str) -> list[int]:
-    """The places from 0 that a text such as “1,3” names."""
+    """Return the positions from 0 that a text such as “1,3” names."""
     return [int(place) - 1 for place in answer.split(",") if place]
 
 
 def as_positions(places) -> str:
-    """The text that names places from 0."""
+    """Return the text that names positions from 0."""
     return ",".join(str(place + 1) for place in places)
 
 

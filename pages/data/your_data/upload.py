@@ -1,7 +1,6 @@
 """Upload of a table, and the choices that make a learning problem of it.
 
-The table stays in the state of the session until the next one replaces it; it is written to no disk. Before the first
-one a sample is shown.
+The table stays in the session's state until the next one replaces it; no disk holds it. At first a sample is shown.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ MultiPartParser.spool_max_size = 2 * LIMITS.bytes
 
 _TABLE, _ERROR, _COUNT = "your table", "error in your table", "number of tables"
 _WAITING, _KEPT, _IS_NEW = "choices of the link for your table", "choices in the link", "a table was opened"
-_COLUMN, _KIND = "column", "kind of the column"  # one widget for all tables, so that it keeps the focus
+_COLUMN, _KIND = "column", "kind of the column"  # the same widget for all tables keeps the focus
 _DEFAULT_SAMPLE, *_ = SAMPLES
 _FILE, _TEXT = "your file", "your text"
 SHOWN_ROWS = 20
@@ -70,18 +69,18 @@ class Upload:
     """Its file name in the program that the page offers"""
     table: Table
     data: bytes | str
-    """What is read again when a guess is taken back"""
+    """Source, to read again with another answer to a guess"""
     ending: str
     choices: Mapping[str, str]
     """Answers that replace guesses of the reader"""
     learning: Mapping[str, str]
-    """Answers of the link on what is learned, where the controls start"""
+    """Answers of the link on what is learned, with which the controls start"""
     sample: str = ""
     """Its name among `SAMPLES`, if it is one of the app's own"""
 
 
 def show_limits() -> None:
-    """Show what becomes of a table, and its limits."""
+    """Say what becomes of a table, and name the limits."""
     st.caption(
         "Your data stay in the memory of this session: they are written to no disk, no other visitor sees them, and "
         "they are deleted when you reload or close the page."
@@ -95,7 +94,7 @@ def show_limits() -> None:
 
 
 def offer_ways(shown: Upload | None) -> None:
-    """Show the ways to give a table; a sample that is shown can be saved."""
+    """Show the ways to give a table; offer to save a sample that is shown."""
     can_upload = visits.has_cookie()
     *upload, paste, sample = st.tabs(["Upload a file", "Paste text", "Try a sample"][not can_upload :])
     for tab in upload:
@@ -128,13 +127,13 @@ def offer_ways(shown: Upload | None) -> None:
 
 
 def show_error() -> None:
-    """Show why the last table could not be read, or a choice not be taken."""
+    """Say why the last table or choice failed."""
     if error := st.session_state.get(_ERROR):
         st.error(escaping.markdown(error), icon=":material/error:")
 
 
 def _show_why_not() -> None:
-    """Show why files cannot be uploaded, and a way out."""
+    """Say why files cannot be uploaded, and show a way out."""
     st.info(
         "Files cannot be uploaded here: another site shows this page in a frame, or the browser blocks cookies. Paste "
         "the text of your table, or open this page in its own window.",
@@ -146,7 +145,7 @@ def _show_why_not() -> None:
 
 def _read_file() -> None:
     file = st.session_state[_FILE]
-    if file is None:  # removed, with its results; no sample is drawn, as another file may follow at once
+    if file is None:  # removed, with its results; show no sample, since another file may follow at once
         _set(None, None)
         return
     _take(file.getvalue(), file.name)
@@ -157,7 +156,7 @@ def _read_text() -> None:
 
 
 def _take(data: bytes | str, name: str, ending: str | None = None) -> None:
-    """Read a visitor's table, the first with the choices of the link that wait for it."""
+    """Read a visitor's table; the first one takes the choices of the link that wait for it."""
     asked = st.session_state.get(_WAITING, {})
     if _open(data, name, ending, asked, _read):
         st.session_state[_WAITING] = {}
@@ -165,7 +164,7 @@ def _take(data: bytes | str, name: str, ending: str | None = None) -> None:
 
 
 def _take_sample(name: str, asked: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Show a sample, with choices of a link to it; the choices for a visitor's own table wait on."""
+    """Show a sample, with choices of a link to it; choices for a visitor's own table wait on."""
     data = datasets.load(name)
     target = "quality" if data.task == "regression" else "class"
     lines = io.StringIO()
@@ -173,14 +172,14 @@ def _take_sample(name: str, asked: Mapping[str, str] = MappingProxyType({})) -> 
     writer.writerow([*data.feature_names, target])
     for row, label in zip(data.X, data.y, strict=True):
         writer.writerow([*row, data.label_names.get(label, label)])
-    # Read here, without a process of its own: the file is no visitor's.
+    # Read it here, without a separate process: the file comes from the app, not from a visitor.
     _open(lines.getvalue(), f"{name}.csv", None, asked, readers.read, name)
 
 
 def _open(
     data: bytes | str, name: str, ending: str | None, asked: Mapping[str, str], read: Callable, sample: str = ""
 ) -> bool:
-    """Read a table with choices of a link; if it cannot be read, keep the reason, and return False."""
+    """Read a table with choices of a link; if that fails, keep the reason and return False."""
     file = name if ending is None else "pasted.txt"
     ending = name if ending is None else ending
     try:
@@ -196,7 +195,7 @@ def _open(
 
 
 def _read_as_asked(read: Callable, data: bytes | str, ending: str, choices: dict) -> tuple[Table, dict, str | None]:
-    """A table, the choices with which it was read, and a sentence if these are not the ones asked for."""
+    """Return a table, the choices with which it was read, and a sentence if the link asked for others."""
     try:
         return read(data, ending, choices=choices), choices, None
     except UploadError as error:
@@ -213,9 +212,9 @@ def _take_back(key: str, widget: str) -> None:
 
 
 def _read_again(answers: Mapping[str, str], asked: Mapping[str, str], only: bool = False) -> None:
-    """Read the table with other answers, and choices on what is learned; if it cannot be read so, keep the reason.
+    """Read the table with other answers, and choices on what is learned; if that fails, keep the reason.
 
-    The table is that of the session: what a control was shown with may be older.
+    Take the table from the session: the table of a control may be older.
     """
     upload: Upload = st.session_state[_TABLE]
     choices = table_choices.on_reading({**({} if only else upload.choices), **answers})
@@ -250,7 +249,7 @@ def _next_number() -> int:
 
 
 def current_table() -> Upload | None:
-    """The last table; a sample before the first one, and none after one that was removed or cannot be read."""
+    """Return the last table: a sample before the first one, None if the last was removed or cannot be read."""
     if _TABLE not in st.session_state:
         asked = table_choices.of_link()
         st.session_state[_WAITING] = {} if "sample" in asked else asked
@@ -261,7 +260,7 @@ def current_table() -> Upload | None:
 
 
 def _follow_link(upload: Upload) -> None:
-    """Read and learn as the URL says after undo or redo; at other times a browser may tell an older one."""
+    """Read and learn as the URL says after undo or redo; at other times the URL of a browser may be older."""
     asked = table_choices.of_link()
     if asked == st.session_state.get(_KEPT, asked):
         return
@@ -274,12 +273,12 @@ def _follow_link(upload: Upload) -> None:
 
 
 def _in_link() -> dict[str, str]:
-    """The choices in the URL on the table that is shown."""
+    """Return the choices in the URL on the table that is shown."""
     return {} if st.session_state[_WAITING] else table_choices.of_link()
 
 
 def _keep(upload: Upload, choices: dict[str, str]) -> tuple[str, ...]:
-    """Put choices on a table into the URL, where those of a link stay until a visitor's own table has them."""
+    """Put choices on a table into the URL; choices of a link stay there until a visitor's own table has them."""
     named = upload.sample and (choices or upload.sample != _DEFAULT_SAMPLE)
     shown = {"sample": upload.sample, **choices} if named else choices
     before = table_choices.of_link()
@@ -293,7 +292,7 @@ def _keep(upload: Upload, choices: dict[str, str]) -> tuple[str, ...]:
 
 
 def reading(upload: Upload, left_out: Sequence[str] = ()) -> str:
-    """What a table is and what was taken for granted in reading it, as Markdown on one line."""
+    """Describe a table, and the guesses in reading it, as Markdown on one line."""
     table = upload.table
     size = f"{table.n_rows} rows, {counted(len(table.columns), 'column')}"
     start = (
@@ -335,7 +334,7 @@ def show_table(upload: Upload, asked: Asked) -> None:
 
 
 def _show_guesses(upload: Upload) -> None:
-    """A control for each guess of the reader, and one for the lines of the table; another answer reads again."""
+    """Show a control for each guess of the reader, and one for the lines of the table; another answer reads again."""
     with st.container(horizontal=True, gap="xsmall", key="guesses"):
         for guess in upload.table.guesses:
             if guess.key in LINES:
@@ -345,7 +344,7 @@ def _show_guesses(upload: Upload) -> None:
 
 
 def _show_line(guess: Guess) -> None:
-    """The line where the body of the table begins or ends, or where its names stand."""
+    """Show the line where the body of the table begins or ends, or where its names stand."""
     widget = f"guess {guess.key}"  # the same after reading again, so that it keeps the focus
     st.session_state[widget] = 0 if guess.taken == "none" else int(guess.taken)
     st.number_input(
@@ -374,7 +373,7 @@ def _show_guess(guess: Guess) -> None:
 
 
 def _answer(key: str, answer: str) -> str:
-    """An answer to a guess in a few words."""
+    """Put an answer to a guess into a few words."""
     match key:
         case "separator":
             return SEPARATORS[answer]
@@ -384,13 +383,13 @@ def _answer(key: str, answer: str) -> str:
 
 
 def _choose_heading(heading: str, labels: list[str]) -> None:
-    """Let the control of kinds be that of the column whose heading was clicked."""
+    """Point the control of kinds at the column whose heading was clicked."""
     for label in st.session_state[heading].selection.columns:
         st.session_state[_COLUMN] = labels.index(label)
 
 
 def _show_column(upload: Upload, asked: Asked) -> None:
-    """The kind of a column, as a control, and whether it is looked at."""
+    """Show the kind of a column as a control, and whether the column is used."""
     names = upload.table.names
     st.session_state[_COLUMN] = min(st.session_state.get(_COLUMN, 0), len(names) - 1)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kinds"):
@@ -406,7 +405,7 @@ def _show_column(upload: Upload, asked: Asked) -> None:
 
 
 def _set_kind(upload: Upload, asked: Asked, place: int) -> None:
-    """Let a column be of another kind, or leave it out."""
+    """Give a column another kind, or leave it out."""
     column, kind = upload.table.columns[place], st.session_state[_KIND]
     if kind in (_LEFT_OUT, column.kind):
         others = [name for name in asked.columns if name != column.name]
@@ -441,7 +440,7 @@ class Asked:
         return column.name not in (self.target, self.groups, *self.columns)
 
     def use(self, column: Column) -> str:
-        """What a column is taken for, in a word or two."""
+        """Say in a word or two how a column is used."""
         if column.name == self.target:
             return f"{'classes' if self.task == 'classification' else 'number'}, target"
         if self.leaves_out(column):
@@ -457,13 +456,13 @@ class Chosen:
     dataset: datasets.Dataset
     binary: datasets.Dataset
     cautions: list[str]
-    """What to mend before a certificate is believed"""
+    """Cautions: what to mend before a certificate is believed"""
     left_out: list[str]
-    """Sentences about columns that are not looked at"""
+    """Sentences about columns that are not used"""
     settings: dict
     """Settings of the program that makes the same problem from the same file"""
     asked: dict[str, str]
-    """What was chosen other than guessed, for the link"""
+    """Choices that differ from the guesses, for the link"""
     start: Mapping[str, str]
     """Answers of the link, where the controls of this target start"""
 
@@ -485,7 +484,7 @@ def ask(upload: Upload) -> Asked:
 
 
 def choose(upload: Upload, asked: Asked) -> Chosen:
-    """The learning problem that the choices make of the table.
+    """Make the learning problem of the table and the choices.
 
     Raises
     ------
@@ -519,7 +518,7 @@ def choose(upload: Upload, asked: Asked) -> Chosen:
 
 
 def _asked(table: Table, settings: dict, dataset: datasets.Dataset) -> dict[str, str]:
-    """The choices on what is learned that differ from the guesses, for the link."""
+    """Return the choices on what is learned that differ from the guesses, for the link."""
     names, target, columns, label = table.names, settings["target"], settings["columns"], settings["label"]
     groups = settings["groups"]
     guessed = [name for name in suggest_columns(table, target) if name != groups]
@@ -539,7 +538,7 @@ def _asked(table: Table, settings: dict, dataset: datasets.Dataset) -> dict[str,
 
 
 def _likely_class(dataset: datasets.Dataset) -> int | None:
-    """The class that is separated from all others unless another is chosen; ``None`` if the target is a number."""
+    """Return the class that is separated from all others by default; ``None`` if the target is a number."""
     if dataset.task != "classification":
         return None
     labels = list(dataset.label_names)
@@ -547,12 +546,12 @@ def _likely_class(dataset: datasets.Dataset) -> int | None:
 
 
 def _key(what: str, upload: Upload, *of) -> str:
-    """The key of a widget, with the number of the table, so that the next table starts with its own defaults."""
+    """Return the key of a widget with the number of the table, so that the next table starts with its own defaults."""
     return " ".join(map(str, (what, upload.number, *of)))
 
 
 def _choose_target(upload: Upload) -> tuple[str, str, Mapping[str, str]]:
-    """The column to predict, its task, and the answers of the link for it."""
+    """Ask for the column to predict; return it, its task, and the answers of the link for it."""
     table, names = upload.table, list(upload.table.names)
     likely = suggest_targets(table)
     asked = table_choices.positions(upload.learning.get("target", ""))
@@ -577,7 +576,7 @@ def _set_target(key: str, name: str) -> None:
 
 
 def _choose_groups(upload: Upload, target: str, start: Mapping[str, str]) -> str | None:
-    """The column whose equal values mark rows that belong together, or None."""
+    """Ask for the column whose equal values mark rows that belong together; return it, or None."""
     names, none = upload.table.names, ""
     possible = [none, *possible_groups(upload.table, target)]
     asked = next((names[at] for at in table_choices.positions(start.get("groups", ""))), none)
@@ -597,7 +596,7 @@ def _choose_groups(upload: Upload, target: str, start: Mapping[str, str]) -> str
 def _choose_columns(
     upload: Upload, target: str, groups: str | None, start: Mapping[str, str]
 ) -> tuple[tuple[str, ...], str, str]:
-    """The columns to predict from, their scaling, and the treatment of missing values."""
+    """Ask for the columns to predict from, their scaling, and the treatment of missing values."""
     names = upload.table.names
     out, added = ({names[at] for at in table_choices.positions(start.get(key, ""))} for key in ("without", "with"))
     likely = {*suggest_columns(upload.table, target), *added} - out
@@ -612,7 +611,7 @@ def _choose_columns(
 
 
 def _choose_class(upload: Upload, target: str, dataset: datasets.Dataset, start: Mapping[str, str]) -> int | None:
-    """The class to separate from all others; ``None`` if the target is a number."""
+    """Ask for the class to separate from all others; return ``None`` if the target is a number."""
     likely = _likely_class(dataset)
     labels = list(dataset.label_names)
     if likely is None or len(labels) <= 2:
@@ -628,14 +627,14 @@ def _choose_class(upload: Upload, target: str, dataset: datasets.Dataset, start:
 
 
 def _segments(label: str, options: dict[str, str], default: str | None, key: str, **when) -> str:
-    """One of a few options, shown by their texts; `when` has what is called on a change."""
+    """Ask for one of a few options, shown by their texts; `when` has the functions to call on a change."""
     return st.segmented_control(
         label, list(options), default=default, format_func=options.get, required=True, key=key, **when
     )
 
 
 def _binary_problem(dataset: datasets.Dataset, label: int | None) -> datasets.Dataset:
-    """The two-class problem, with untrusted class names in quotation marks."""
+    """Make the two-class problem, with untrusted class names in quotation marks."""
     binary = two_classes(dataset, label)
     untrusted = set(dataset.label_names.values())
     names = {side: quoted(name) if name in untrusted else name for side, name in binary.label_names.items()}
@@ -655,7 +654,7 @@ def show_problem(chosen: Chosen) -> None:
 
 
 def show_preparation(chosen: Chosen) -> None:
-    """Show how the learning problem was made of the table."""
+    """Show how the learning problem was made from the table."""
     dataset = chosen.dataset
     st.caption(
         f"{escaping.markdown(dataset.description)} Scaling and filling of missing values use all rows, including those "
@@ -667,7 +666,7 @@ def show_preparation(chosen: Chosen) -> None:
 
 
 def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:
-    """The two columns that a map shows; ``None`` for the first two principal components."""
+    """Ask for the two columns of a map; return ``None`` for the first two principal components."""
     names = [printable(name) for name in chosen.dataset.feature_names]
     if len(names) <= 2:
         return (0, 1) if len(names) == 2 else None  # one column allows no map: the error is raised later
@@ -705,7 +704,7 @@ def keep_in_link(upload: Upload, chosen: Chosen, axes: tuple[int, int] | None) -
 
 
 def forget_in_link() -> None:
-    """Drop the choices on a table that is gone from the URL; those of a link wait for the visitor's first."""
+    """Drop the choices on a removed table from the URL; choices of a link wait for the visitor's first table."""
     table_choices.keep(st.session_state[_WAITING])
 
 

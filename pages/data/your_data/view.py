@@ -1,4 +1,4 @@
-"""What the live views of landmarks and of a learned kernel get of a visitor's table."""
+"""Data of the live views of landmarks and of a learned kernel, from a visitor's table."""
 
 from __future__ import annotations
 

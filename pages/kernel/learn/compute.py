@@ -52,14 +52,14 @@ class TurnedGaussianKernel(rff.SpectralKernel):
     """The Gaussian kernel of the plane with its prior stretched along an axis and across it.
 
     On coordinates along and across the axis it is `AnisotropicGaussianKernel`, of length scales sigma / along and
-    sigma / across. Its draws are those of the Gaussian kernel, stretched.
+    sigma / across. It draws frequencies of the Gaussian kernel and stretches them.
     """
 
     sigma: float = 1.0
     """Bandwidth where nothing is stretched"""
     along: float = 1.0
     across: float = 1.0
-    """As `along` a factor of the frequencies, above 0"""
+    """Like `along`, a factor of the frequencies, above 0"""
     angle: float = 0.0
     """Of the axis, in degrees"""
 
@@ -104,7 +104,7 @@ def candidate_weights(settings: CandidateSettings, weighting: Weighting) -> np.n
 
 
 def weightings(beta: float, rho: float, mu: float) -> dict[str, Weighting]:
-    """Return the distributions of frequencies that are compared."""
+    """Return the distributions of frequencies to compare."""
     return {"rff": ("rff",), "pbrff": ("pbrff", beta), "okrff": ("okrff", rho, mu)}
 
 
@@ -176,7 +176,7 @@ def feature_error_path(settings: CandidateSettings, C: float, D: int) -> np.ndar
 def errors_of_weights(settings: CandidateSettings, Q: np.ndarray, C: float, D_values: tuple[int, ...]) -> np.ndarray:
     """Measure test errors of a linear SVM on D features drawn from Q, for several D (Letarte et al. 2019, Section 5.4).
 
-    Each draw is one long sequence of frequencies, of which the first D are used: an error does not depend on the other
+    Each draw is one long sequence of frequencies; D uses the first D of them, so an error does not depend on the other
     values of D. All Q use the same uniform numbers, so curves of different methods, or along beta, differ by their Q
     more than by chance.
 
@@ -185,7 +185,7 @@ def errors_of_weights(settings: CandidateSettings, Q: np.ndarray, C: float, D_va
     """
     sample = settings.data.sample()
     fresh = settings.data.fresh_sample()
-    rng = np.random.default_rng((settings.data.seed, 1))  # not the stream of the candidates
+    rng = np.random.default_rng((settings.data.seed, 1))  # another stream than the candidates'
     seeds = [rng.integers(2**31) for _ in range(CURVE_DRAWS)]
     sampled = np.array(
         [
@@ -214,7 +214,7 @@ def _errors_of_draws(
 ) -> np.ndarray:
     """Measure the test error of each row of `sampled` (R, D), positions of frequencies in the waves."""
     R, D = sampled.shape
-    # A frequency drawn r times becomes one pair of features times sqrt(r): inner products, and hence the SVM,
+    # A frequency drawn r times becomes one pair of features times sqrt(r). Inner products, and hence the SVM,
     # stay the same, and a concentrated Q is cheap.
     parts = [np.unique(row, return_counts=True) for row in sampled]
     width = max(len(rows) for rows, _ in parts)

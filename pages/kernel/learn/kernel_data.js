@@ -1,5 +1,5 @@
 // @ts-check
-// The data of a view of a learned kernel from draws: what `pack_kernel` of the engine packs, for any width, ellipse and noise.
+// The data of a view of a learned kernel from draws: those of `pack_kernel`, for any width, ellipse and noise.
 
 import {
   gaussianFrequencies,
@@ -24,9 +24,9 @@ import { cellCentres, descendingOrder, largest } from "../../shared/live/maths.j
  * The data of a view of a learned kernel as arrays, without the weights of OKRFF, whose divergence is of order 2.
  *
  * @param {Draws} draws @param {number} sigma @param {Ellipse} ellipse @param {number} noise @param {Shown} shown
- * @param {number} [extent] half the side of the square of data, where the points do not tell it
+ * @param {number} [extent] half the side of the square of data, if not derived from the points
  * @param {Float64Array} [knownLoss] of the plane, where only the ellipse has changed
- * @param {boolean} [rough] whether the candidates' losses may be read from those of the plane
+ * @param {boolean} [rough] whether to read the candidates' losses from the plane's losses
  */
 export function kernelData({ train, frequencies }, sigma, ellipse, noise, shown, extent, knownLoss, rough = false) {
   const X = pointsAt(train, noise);

@@ -67,7 +67,7 @@ CONTROLS = (
     COST,
 )
 
-#: The order of the divergence for which the live view computes OKRFF by itself.
+#: Order of the divergence for which the browser computes OKRFF in the live view.
 LIVE_ORDER = 2.0
 
 HANDLES = (
@@ -96,7 +96,7 @@ OKRFF_EQUATION = (
 
 
 def show_live(values, settings: compute.CandidateSettings) -> None:
-    """The live view; its own sliders replace those of the sidebar."""
+    """Show the live view; its own sliders replace the sidebar's."""
     if values.mu == LIVE_ORDER:
         # Another prior stretches the same draws, another noise moves the same points: the view needs no server.
         packed, sliders = view.drawn_kernel(settings), (TEMPERATURE, RADIUS, WIDTH, *ELLIPSE)
@@ -130,7 +130,7 @@ def show_errors(values, settings: compute.CandidateSettings) -> None:
 
 
 def show_path(values, settings: compute.CandidateSettings) -> None:
-    """The test error, the bound and the KL divergence against β."""
+    """Show the test error, the bound and the KL divergence against β."""
     path = compute.posterior_path(settings)
     error, margin = compute.mean_and_margin(compute.feature_error_path(settings, values.C, values.D))
     name = f"{settings.data.test_error} of PBRFF at D = {values.D}"

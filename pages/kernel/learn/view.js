@@ -39,7 +39,7 @@ import { LiveView, REST, mounting } from "../../shared/live/view.js";
 const LOWEST_WEIGHT = -4; // power of ten at which the ranked weights end
 const CURVE_POINTS = 200; // of the ranked weights
 const ELLIPSE_POINTS = 73;
-const NEGLECTED = 1e-3; // weight of the candidates that a map goes without
+const NEGLECTED = 1e-3; // weight of the candidates that a map leaves out
 const HANDLE_REACH = 22; // pixels within which the pointer takes hold of an end of the ellipse
 
 /** @type {Learned[]} */
@@ -62,7 +62,7 @@ class LiveKernel extends LiveView {
   /** @type {Record<"prior" | "loss" | "posterior", Raster>} */
   planes;
 
-  /** Draws that data are made from, with their arrays as such.
+  /** Draws behind the data, with unpacked arrays.
    * @type {Draws & { version: string } | undefined} */
   drawn;
 
@@ -73,13 +73,13 @@ class LiveKernel extends LiveView {
   /** @type {Waves} */
   v;
 
-  /** Whether losses come from the points while a hand moves, too, which they do once it rests. */
+  /** Whether losses come from the points even while a hand moves; once it rests, they always do. */
   exact = false;
 
   /** @type {ReturnType<typeof setTimeout>} */
   refining;
 
-  /** Settings that the weights belong to.
+  /** Settings of the weights.
    * @type {{ beta?: number, rho?: string }} */
   computed = {};
 
@@ -166,7 +166,7 @@ class LiveKernel extends LiveView {
     return { ...data, rough, ...kernelData(this.drawn, sigma, ellipse, noise, shown, extent, known, rough) };
   }
 
-  /** Make data exact that came from losses read from the plane. */
+  /** Replace losses that were read from the plane by exact ones. */
   refine() {
     this.exact = true;
     this.data.version = "";
@@ -218,7 +218,7 @@ class LiveKernel extends LiveView {
     this.kernels.rff.set(this.array("prior_kernel", Uint8Array), 0, 255, "similarity");
   }
 
-  /** Forget the candidates' waves; `addWaves` makes those that a kernel needs. */
+  /** Forget the candidates' waves; `addWaves` makes the waves that a kernel needs. */
   clearWaves() {
     const size = this.N * this.nodes.count;
     if (this.u?.cos.length !== size) {
@@ -259,7 +259,7 @@ class LiveKernel extends LiveView {
 
   // --- input --------------------------------------------------------------------------------------------------------
 
-  /** Whether the prior's ellipse can be turned here: where the view makes the candidates. */
+  /** Whether the prior's ellipse can be turned: only if the view makes the candidates. */
   get turnable() {
     return "angle" in this.given.settings && !this.inputs.angle.closest("label").hidden;
   }
@@ -411,7 +411,7 @@ class LiveKernel extends LiveView {
     this.find(".handle-advice").hidden = !this.turnable || turned || Boolean(omegaInFocus);
   }
 
-  /** What there is to say of the frequency in focus, or of OKRFF's radius. */
+  /** Words on the frequency in focus, or on OKRFF's radius. */
   reading() {
     const { candidate } = this.focus;
     const omega = this.omegaInFocus;
@@ -431,7 +431,7 @@ class LiveKernel extends LiveView {
   // --- figures ------------------------------------------------------------------------------------------------------
 
   /**
-   * The prior's ellipse of one standard deviation, discs at the ends of its axis and diamonds at those across.
+   * The prior's ellipse of one standard deviation: discs at the ends of its axis, diamonds at the ends across it.
    *
    * @param {Context} c @param {number} w
    */
@@ -472,7 +472,7 @@ class LiveKernel extends LiveView {
   }
 
   /**
-   * The points, over the wave in focus, shifted to where it agrees with the labels best.
+   * The points over the wave in focus, which is shifted to agree with the labels best.
    *
    * @param {Panel} panel @param {Context} c @param {number} w @param {number} h
    */
@@ -497,7 +497,7 @@ class LiveKernel extends LiveView {
     const order = this.order[method];
     const extent = this.data.frequency_extent;
     const unit = Math.min(1.5, 13 / Math.sqrt(Q[order[0]] * N));
-    // The heavy ones on top.
+    // Paint heavy candidates on top.
     for (const m of order.slice().reverse()) {
       const radius = unit * Math.sqrt(Q[m] * N);
       const tiny = radius < 0.4;

@@ -1,4 +1,4 @@
-"""What the live view of the page shows, packed for the browser."""
+"""Data of the page's live view, packed for the browser."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def drawn_kernel(settings: compute.CandidateSettings) -> dict:
 def packed_draws(data: ToyData, n_candidates: int) -> dict:
     """Pack a sample without its noise, and the candidates of the Gaussian kernel of width 1.
 
-    Frequencies are in double precision as the engine has them; the divergence of OKRFF is that of order 2. The extent
-    is half the side of the square of data; without it, the points that are shown tell it.
+    Frequencies are in double precision, as in the engine; the divergence of OKRFF has order 2. The extent is half the
+    side of the square of data; without it, the view derives it from the points on screen.
     """
     omega = rff.GaussianKernel(1.0).sample_frequencies(n_candidates, 2, data.seed)
     draws = {"train": packing.pack_draw(data.draws(), "<f8"), "frequencies": packing.as_base64(omega, "<f8")}

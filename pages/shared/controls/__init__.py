@@ -1,1 +1,1 @@
-"""Controls as data, those of toy data, presets and presentation mode."""
+"""Controls as data, controls of toy data, presets and presentation mode."""

@@ -1,6 +1,6 @@
 """Frequencies of a kernel that the reader has moved: their code in the URL, such as `3_1.25~7_-0.5`.
 
-A frequency is named by its number, from 0, and its place at width 1: like those drawn, it is divided by the width.
+A frequency is named by its number, from 0, and its place at width 1. Like drawn ones, it is divided by the width.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Moved = tuple[tuple[int, float], ...]
 
 
 def decode(code: str) -> Moved:
-    """The numbers and places of a code; of an empty one, none.
+    """Return the numbers and places of a code; none for an empty code.
 
     Raises
     ------
     ValueError
-        If it is no code, names a frequency twice, or a place is too far.
+        If `code` is malformed, names a frequency twice, or a place is too far.
     """
     parts = [_PART.fullmatch(part) for part in code.split("~")] if code else []
     moved = tuple((int(part[1]), float(part[2])) for part in parts if part)
@@ -43,7 +43,7 @@ class MovedParameter:
     is_setting = True
 
     def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
-        """The code, or ``None`` and a note if it is none."""
+        """Return the code, or ``None`` and a note on what is no code."""
         try:
             decode(raw[0] if len(raw) == 1 else "none")
         except ValueError:
@@ -56,7 +56,7 @@ class MovedParameter:
         return raw[0] or None, None
 
     def settle(self, _values: SimpleNamespace) -> Moved:
-        """The frequencies that are moved."""
+        """Return the moved frequencies."""
         return decode(st.query_params.get(self.key, ""))
 
     def take(self, code: object) -> None:

@@ -1,4 +1,4 @@
-"""Points that the reader places: their code in the URL, and the data sets among which they are a choice."""
+"""Points that the reader places: their code in the URL, and the data sets that can be chosen instead."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PointsParameter:
     is_setting = True
 
     def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
-        """The code, or ``None`` and a note if it is none."""
+        """Return the code, or ``None`` and a note on what is no code."""
         try:
             decode_points(raw[0] if len(raw) == 1 else "")
         except ValueError:
@@ -38,7 +38,7 @@ class PointsParameter:
         return raw[0], None
 
     def settle(self, values: SimpleNamespace) -> str:
-        """The code of the points that are the data, or an empty text; the URL follows.
+        """Return the code of the reader's points if they are the data, else an empty text; update the URL.
 
         Points are kept for the reader's return from a toy data set. Without any, the last toy data set is the start.
         """
@@ -59,18 +59,18 @@ POINTS = PointsParameter()
 
 
 def start_name() -> str:
-    """The name of the toy data set to start from."""
+    """Return the name of the toy data set to start from."""
     return st.session_state.get(_LAST_TOY, ("moons",))[0]
 
 
 def start_code() -> str:
-    """The code of the first points of the toy data set that the reader saw last."""
+    """Return the code of the first points of the toy data set that the reader saw last."""
     sample = datasets.make_toy(*st.session_state.get(_LAST_TOY, ("moons", 300, 0.1, 0)))
     return encode_points(sample.X[:START_POINTS], sample.y[:START_POINTS])
 
 
 def random_rows(y, count: int, seed: int) -> tuple[int, ...]:
-    """Rows of random landmarks, of both classes in turn; a point that comes or goes hardly changes them."""
+    """Choose rows of random landmarks, of both classes in turn; a point that comes or goes hardly changes them."""
     order = np.argsort(np.random.default_rng(seed).random(MAX_POINTS)[: len(y)])
     classes = [order[np.asarray(y)[order] == label] for label in (-1, 1)]
     in_turn = sorted((rank, label, int(row)) for label, own in enumerate(classes) for rank, row in enumerate(own))
@@ -78,7 +78,7 @@ def random_rows(y, count: int, seed: int) -> tuple[int, ...]:
 
 
 def moved_rows(rows: tuple[int, ...], before: str, after: str) -> tuple[int, ...]:
-    """Rows of the same points after a change of the code; a point that was erased is left out."""
+    """Return the rows of the same points after a change of the code; leave out an erased point."""
     old = _parts(before)
     new = _parts(after)
     places = {part: row for row, part in enumerate(new)}
@@ -91,7 +91,7 @@ def _parts(code: str) -> list[str]:
 
 
 def take(code: str) -> bool:
-    """Make the reader's points the data; return whether they can be; what the browser sends is checked like a link."""
+    """Make the reader's points the data; return whether the code is valid. Browsers may send anything."""
     try:
         decode_points(code)
     except ValueError:

@@ -39,7 +39,7 @@ class Projector:
 
 
 def read_flag() -> None:
-    """Read the sanitized flag, or carry that of the previous page over to the URL of this one."""
+    """Read the sanitized flag, or carry the previous page's flag over to the URL of this one."""
     if "projector" in st.query_params:
         st.session_state[_MODE] = st.query_params["projector"] == "true"
     elif projecting():
@@ -47,12 +47,12 @@ def read_flag() -> None:
 
 
 def projecting() -> bool:
-    """Whether projector mode is on."""
+    """Return whether projector mode is on."""
     return st.session_state.get(_MODE, False)
 
 
 def folded(name: str, key: str | None = None):
-    """A context for words: in projector mode a button that shows them, for the picture to come first.
+    """Return a context for words: in projector mode a button that shows them, so that the picture comes first.
 
     With a key, the button is at the top of the page, in the line of the other buttons of the mode.
     """
@@ -104,10 +104,10 @@ def leave_projector_mode() -> None:
 
 
 def enlarge(fig):
-    """A Plotly figure, in projector mode with larger type and space for it."""
+    """Return a Plotly figure, in projector mode with larger type and space for it."""
     if not projecting():
         return fig
-    # Set one by one: the theme sets them too, in a size that it may have read before the page was enlarged.
+    # Set sizes one by one: the theme sets them too, and may have read its size before the page was enlarged.
     small = {"size": round(11.5 * ENLARGEMENT)}
     large = {"size": round(13 * ENLARGEMENT)}
     axis = {"tickfont": small, "title_font": large}

@@ -114,7 +114,7 @@ ADAPTIVE_PRESETS = (
 
 
 def active(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -> Preset | None:
-    """The preset that the page shows, if it does: what the presets set has its values.
+    """Return the preset that the page shows, if any: all controls that presets set have its values.
 
     Controls that no preset sets, such as β, may have any value.
     """
@@ -130,7 +130,7 @@ def active(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) 
 
 
 def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -> None:
-    """A row of buttons that set all controls of the page at once, and drop the named parameters of the URL.
+    """Show a row of buttons that set all controls of the page at once, and drop the parameters `forget` of the URL.
 
     The active preset is marked, and a line below says what it shows.
     """

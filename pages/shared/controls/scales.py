@@ -4,12 +4,12 @@ from __future__ import annotations
 
 
 def exponents(low: int, high: int, per_decade: int) -> list[float]:
-    """Numbers from low to high, `per_decade` to a unit."""
+    """Return numbers from low to high, `per_decade` to a unit."""
     return [low + k / per_decade for k in range((high - low) * per_decade + 1)]
 
 
 def powers(low: int, high: int, per_decade: int) -> tuple[float, ...]:
-    """Values from 10^low to 10^high, evenly spaced in their logarithm, rounded to three figures."""
+    """Return values from 10^low to 10^high, evenly spaced in their logarithm, rounded to three figures."""
     return tuple(float(f"{10**exponent:.3g}") for exponent in exponents(low, high, per_decade))
 
 
@@ -32,9 +32,9 @@ WIDTH = (-0.7, 0.6)
 ALONG = (-0.7, 0.5)
 #: Radius rho / N.
 RHO = (-4, 0, 5)
-#: The width where it has a slider of a live view, on which each of the values is a place.
+#: Width on the slider of a live view; each value is a place on it.
 SIGMA_LIVE = (*SIGMA[:2], 50)
-# Ends, where the control of the app starts, and step.
+# Ends, start of the app's control, and step.
 NOISE = (0.0, 0.5, 0.1, 0.01)
 #: Length of the step away from the prior's weights.
 STRETCH = (0.0, 3.0, 1.0, 0.05)
@@ -43,7 +43,7 @@ STRETCHES = tuple(round(0.05 * k, 2) for k in range(61))
 ARRIVED = (0.0, 1.0, 1.0, 0.01)
 #: Inverse temperatures of curves.
 BETAS = powers(*BETA)
-#: Those of curves of errors, which cost more.
+#: Inverse temperatures of curves of errors, which cost more.
 PATH_BETAS = powers(*BETA[:2], 5)
 #: Standard deviations of the Gaussian prior that the plane of frequencies shows, to either side.
 WIDTHS = 3.5

@@ -1,12 +1,12 @@
 // @ts-check
-// Tells the server how wide the window is and whether its theme is dark, and keeps what a screen needs of the page:
-// the scale for printing, and a menu that closes when a page is chosen.
+// Reports to the server whether the window is narrow and its theme dark. Sets the scale for printing, and closes the
+// menu when a page is chosen.
 
 /** @typedef {{ narrow: boolean, dark: boolean }} Look */
 /**
  * @typedef {object} Component of Streamlit
  * @property {HTMLElement & { screen?: Screen }} parentElement
- * @property {Look} data what the server made the page for
+ * @property {Look} data look for which the server made the page
  * @property {(name: string, value: Look) => void} setStateValue
  */
 
@@ -53,7 +53,7 @@ class Screen {
     }
   }
 
-  /** Keep the factor by which the page is printed: figures do not change their width for paper. */
+  /** Set the factor by which the page is printed: figures do not change their width for paper. */
   fitPaper() {
     const width = document.querySelector("[data-testid=stMainBlockContainer]")?.clientWidth ?? PAPER;
     document.documentElement.style.setProperty("--paper", String(Math.min(1, PAPER / width)));
@@ -118,7 +118,7 @@ function lighten(light) {
 }
 
 /**
- * Tell the styles for paper whether columns are side by side on the screen.
+ * Mark for the styles of paper whether columns are side by side on the screen.
  *
  * @param {Element} columns
  */

@@ -1,7 +1,7 @@
 """The reader's screen: figures, words and tables fit a narrow window, and colours a dark theme.
 
-The browser reports both, and the page runs again if it was made for another screen. Until the first report, the name
-of the browser and its theme are the guess.
+The browser reports both, and the page runs again if it was made for another screen. Until the first report, the page
+guesses both from the browser's name and theme.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ def _take() -> None:
 
 
 def narrow() -> bool:
-    """Whether panels stand one below the other."""
+    """Return whether panels stand one below the other."""
     known = st.session_state.get(_LOOK)
     return known["narrow"] if known else "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
 def dark() -> bool:
-    """Whether the theme is dark."""
+    """Return whether the theme is dark."""
     known = st.session_state.get(_LOOK)
     return known["dark"] if known else st.context.theme.type == "dark"
 
 
 def fit(fig):
-    """A Plotly figure for this screen."""
+    """Fit a Plotly figure to this screen."""
     fig = narrow_figures.stack(fig) if narrow() else fig
     return darken(fig) if dark() else fig
 
 
 def words(text: str) -> str:
-    """A text for this screen.
+    """Fit a text to this screen.
 
-    Of ``[[right|below]]`` a narrow screen shows the second word, of ``<<white|dark grey>>`` a dark theme; others show
-    the first.
+    A narrow screen shows the second words of ``[[right|below]]``, a dark theme of ``<<white|dark grey>>``; other
+    screens show the first.
     """
     if not chooses_words:
         return text

@@ -16,7 +16,7 @@ class StepEntries {
   /** @type {string | undefined} */
   page;
 
-  /** Whether the settings that come are those of another entry, to which the reader went. */
+  /** Whether the next settings belong to another entry, to which the reader went. */
   travelling = false;
 
   constructor() {
@@ -31,7 +31,7 @@ class StepEntries {
   }
 
   /**
-   * Go to another page. On the way there Streamlit takes the settings out of the address, which gets them back.
+   * Go to another page. Streamlit takes the settings out of the address on the way; put them back.
    *
    * @param {() => void} go
    */
@@ -43,10 +43,10 @@ class StepEntries {
   /** @param {Data} data */
   update(data) {
     const { href } = location;
-    // In a frame, entries would be in the way of the reader who wants to leave the page around it.
+    // In a frame, entries would keep the reader from leaving the page around it.
     const moved = withoutFragment(href) !== withoutFragment(this.address);
     if (this.page === data.page && moved && !this.travelling && window.top === window) {
-      // The gesture has replaced the address of the entry, which gets its own back.
+      // The gesture has replaced the address of the entry: restore it.
       history.replaceState(history.state, "", this.address);
       this.push({}, "", href);
     }

@@ -35,10 +35,10 @@ class Steps:
     runs: int = 0
     """How often the page has run"""
     moving: bool = False
-    """Whether the next settings are those of an undo or a redo"""
+    """Whether an undo or a redo sets the next settings"""
 
     def record(self, entry: dict) -> None:
-        """Add settings after the current ones, unless they are those before or after."""
+        """Add settings after the current ones, unless they are the settings before or after."""
         self.runs += 1
         if not self.entries or self.moving:
             self.entries[self.place : self.place + 1] = [entry]
@@ -53,7 +53,7 @@ class Steps:
         self.moving = False
 
     def _go_to(self, entry: dict) -> None:
-        # The browser's Back and Forward come here too.
+        # The browser's Back and Forward lead here too.
         for place in (self.place - 1, self.place + 1):
             if 0 <= place < len(self.entries) and self.entries[place] == entry:
                 self.place = place
@@ -63,11 +63,11 @@ class Steps:
         self.place = len(self.entries) - 1
 
     def can_move(self, by: int) -> bool:
-        """Whether there are settings so many steps away."""
+        """Return whether there are settings so many steps away."""
         return 0 <= self.place + by < len(self.entries)
 
     def move(self, by: int) -> dict:
-        """The settings so many steps away, which become the current ones."""
+        """Move to the settings so many steps away, and return them."""
         self.place += by
         self.moving = True
         return self.entries[self.place]
@@ -96,18 +96,18 @@ def record(page: str, values: SimpleNamespace, keys: Iterable[str], names: Itera
 
 
 def has_moved() -> bool:
-    """Whether undo or redo was pressed since this was asked."""
+    """Return whether undo or redo was pressed since the last call."""
     return st.session_state.pop(_MOVED, False)
 
 
 def forget() -> None:
-    """Drop the history of the page, whose settings are now on something else."""
+    """Drop the history of the page, because its settings now apply to other data."""
     if steps := st.session_state.get(_STEPS):
         steps.forget()
 
 
 def keep_entries(page: str, runs: int = 0) -> None:
-    """One entry a gesture in the browser's history; a page without settings needs it for the way to the next page."""
+    """Keep one entry a gesture in the browser's history; pages without settings need it on the way to others."""
     st.html(f"<style>{_STYLE}</style>")
     _component(data={"page": page, "runs": runs}, key="step_entries")
 

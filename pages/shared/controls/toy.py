@@ -34,7 +34,7 @@ SIGMA = Scale(
     scales.powers(*scales.SIGMA),
     0.501,
 )
-#: For pages whose live view has its slider, on which each of the values is a place.
+#: Width for pages whose live view has its slider; each value is a place on it.
 SIGMA_LIVE = replace(SIGMA, values=scales.powers(*scales.SIGMA_LIVE))
 BETA = Scale(
     "beta",
@@ -63,7 +63,7 @@ COST = Scale("C", "C of the linear SVM", "Larger fits the training points more c
 
 
 def toy_data(values) -> ToyData:
-    """The toy sample that the controls describe."""
+    """Return the toy sample that the controls describe."""
     if values.data == own_points.OWN:
         return ToyData(values.data, len(decode_points(values.points)), values.noise, values.seed, values.points)
     return ToyData(values.data, values.n, values.noise, values.seed)

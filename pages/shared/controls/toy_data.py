@@ -19,5 +19,5 @@ def toy_fresh_sample(data: ToyData, n: int = TEST_POINTS) -> datasets.Dataset:
 
 @shared_cache
 def map_extent(data: ToyData) -> float:
-    """Half the side of the square that maps of a sample show."""
+    """Return half the side of the square that maps of a sample show."""
     return data.extent

@@ -26,7 +26,7 @@ _HEADINGS = "controls below each heading"
 #: Names that older links have; they open the whole page, without a note.
 _FORMER = ("hide", "pin", "plain", "view")
 
-# What mail programs, search engines and social networks append to links. They stay in the URL, without a note.
+# Parameters that mail programs, search engines and social networks append to links. They stay there, without a note.
 _TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_", "pk_", "hsa_", "_hs", "__hs", "mc_", "_ga", "_gl", "_x_tr_")
 _TRACKING_SUFFIXES = ("clid", "braid", "clsrc", "_fat_id", "igsh", "igshid", "mkt_tok", "srsltid")
 
@@ -39,18 +39,18 @@ class Control(ABC):
     label: str
     help: str | None = None
     only_if: tuple[str, tuple[str, ...]] | None = field(default=None, kw_only=True)
-    """An earlier control and its values for which this one applies; for others it is not shown."""
+    """An earlier control and its values for which this one applies; for other values it is hidden."""
 
     def applies(self, values: SimpleNamespace) -> bool:
-        """Whether this control applies, given the values of earlier ones."""
+        """Return whether this control applies, given the values of earlier ones."""
         return self.only_if is None or getattr(values, self.only_if[0]) in self.only_if[1]
 
     @abstractmethod
     def sanitize(self, raw: list[str]) -> tuple[str | list[str] | None, str | None]:
-        """The value for the URL in place of `raw` (``None``: none), and a note if it differs."""
+        """Return the value for the URL in place of `raw` (``None``: none), and a note if it differs."""
 
     def read(self, text: str):
-        """The value of a sanitized text of the URL."""
+        """Return the value of a sanitized text of the URL."""
         return text
 
     @abstractmethod
@@ -92,7 +92,7 @@ class Tabs(Options):
     """One of a few parts of a page. Its tabs are not in the sidebar: the page shows them where the parts are."""
 
     def render(self):
-        """The part that is open, of which the sidebar shows nothing."""
+        """Return the part that is open; the sidebar shows nothing."""
         return st.session_state.get(self.key) or st.query_params.get(self.key, self.default)
 
     def show(self):
@@ -146,9 +146,9 @@ class Number(Control):
         return f"{value:d}" if self._whole else f"{round(value, 6):g}"
 
     def nearest(self, value: float) -> float:
-        """The nearest allowed value."""
+        """Return the nearest allowed value."""
         inside = min(max(value, self.low), self.high)
-        # Rounded: as a sum of steps, 0.35 would be another number than the one in a link.
+        # Round: as a sum of steps, 0.35 would differ from the number in a link.
         return round(self.low + round((inside - self.low) / self.step) * self.step, 9)
 
     def sanitize(self, raw):
@@ -181,7 +181,7 @@ class Scale(Control):
     default: float = 1.0
 
     def nearest(self, value: float) -> float:
-        """The nearest value of the scale, by ratio where both are positive."""
+        """Return the nearest value of the scale, by ratio where both are positive."""
         logarithmic = value > 0 and self.values[0] > 0
         return min(self.values, key=lambda v: abs(math.log(v / value)) if logarithmic else abs(v - value))
 
@@ -233,14 +233,14 @@ def _as_number(raw: list[str]) -> float | None:
 
 
 def as_text(value) -> str:
-    """A value of a control as text in the URL."""
+    """Return a value of a control as text in the URL."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{round(value, 6):g}" if isinstance(value, float) else str(value)
 
 
 def same_setting(shown, expected) -> bool:
-    """Whether a widget shows this value of its control; the order of several names does not matter."""
+    """Return whether a widget shows this value of its control; the order of several names does not matter."""
     if isinstance(expected, float):
         return math.isclose(shown, expected)
     if isinstance(expected, tuple):
@@ -249,7 +249,7 @@ def same_setting(shown, expected) -> bool:
 
 
 def without_headings(controls: Iterable[Control | str]) -> list[Control]:
-    """The controls of a page."""
+    """Return the controls of a page."""
     return [control for control in controls if isinstance(control, Control)]
 
 
@@ -261,11 +261,11 @@ class Parameter(Protocol):
     """Whether undo takes its changes back"""
 
     def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
-        """As for a control."""
+        """Return the text for the URL and a note, as for a control."""
         ...
 
     def settle(self, values: SimpleNamespace):
-        """Its value, given those of the controls; may change its text in the URL."""
+        """Return its value, given the values of the controls; may change its text in the URL."""
         ...
 
 
@@ -275,8 +275,8 @@ def mount(
     """Sanitize the URL, show the controls in the sidebar, and return their values by key.
 
     A string among the controls is a heading. A control that does not apply has its default. `tour` holds the lessons of
-    the page (`lessons.Tour`), which may set controls; `names` are other parameters of the URL that the page reads, and
-    `parameters` those that are sanitized here. Must be called once a page, before any other widget.
+    the page (`lessons.Tour`), which may set controls. The page reads the parameters `names` of the URL itself;
+    `parameters` are sanitized here. Call it once a page, before any other widget.
     """
     own = without_headings(controls)
     _forget_other_pages(own)
@@ -319,7 +319,7 @@ def _show_in_sidebar(controls: Sequence[Control | str]) -> SimpleNamespace:
 
 
 def _show_section(controls: list[Control], values: SimpleNamespace) -> set[str]:
-    """Show the controls that apply, add the values of all, and return the keys of those that are in sight."""
+    """Show the controls that apply, add the values of all, and return the keys of the visible ones."""
     there = set()
     for control in controls:
         applies = control.applies(values)
@@ -330,14 +330,14 @@ def _show_section(controls: list[Control], values: SimpleNamespace) -> set[str]:
 
 
 def hide_in_sidebar(keys: Iterable[str]) -> None:
-    """Hide controls that the page shows elsewhere, and headings that are left without any."""
+    """Hide controls that the page shows elsewhere, and headings that have no other control."""
     empty = [heading for heading, shown in st.session_state[_HEADINGS].items() if shown <= set(keys)]
     if hidden := [f".st-key-{key}" for key in (*keys, *empty)]:
         st.html(f"<style>{', '.join(hidden)} {{display: none}}</style>")
 
 
 def _sections(controls: Sequence[Control | str]) -> list[tuple[str | None, list[Control]]]:
-    """Each heading with the controls below it; the first section has no heading."""
+    """Pair each heading with the controls below it; the first section has no heading."""
     sections = [(None, [])]
     for one in controls:
         if isinstance(one, Control):
@@ -348,7 +348,7 @@ def _sections(controls: Sequence[Control | str]) -> list[tuple[str | None, list[
 
 
 def _forget_other_pages(controls: list[Control]) -> None:
-    """After a change of page, drop the values of the previous page: the link or the defaults set the controls."""
+    """Drop the values of the previous page after a change of page: the link or the defaults set the controls."""
     here = entry.current_page()
     mounted = st.session_state.setdefault(_MOUNTED, {"page": here, "keys": set()})
     if mounted["page"] != here:
@@ -364,7 +364,7 @@ def _forget_other_pages(controls: list[Control]) -> None:
 def rerun_with_notes(notes: Sequence[str] | None = None) -> None:
     """Rerun after a change of the URL, which widgets read when they first appear.
 
-    The rerun shows these notes about the link; without any, the ones that are pending.
+    The rerun shows these notes about the link, or else the pending ones.
     """
     if notes is None:
         notes, _ = st.session_state.get(_NOTES, ((), None))
@@ -413,5 +413,5 @@ def _drop_unknown(known: list[str]) -> list[str]:
 
 
 def _tracks(name: str) -> bool:
-    """Whether a name is one of those that link trackers append."""
+    """Return whether link trackers append this name."""
     return name.lower().startswith(_TRACKING_PREFIXES) or name.lower().endswith(_TRACKING_SUFFIXES)

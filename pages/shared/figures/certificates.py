@@ -44,12 +44,12 @@ TOTAL_COLOUR = "#009E73"
 
 
 def term_label(name: str) -> tuple[str, str]:
-    """Short words and the colour of a term."""
+    """Return short words for a term, and its colour."""
     return next(label for start, label in TERM_LABELS.items() if name.startswith(start))
 
 
 def ledger(certificate: Certificate) -> go.Figure:
-    """The terms of a certificate as bars that begin where the one before ends, and their sum."""
+    """Draw the terms of a certificate as bars, each from the end of the one before, and their sum."""
     fig, base = Sheet(), 0.0
     rows = [(*term_label(term.name), 100 * term.risk, term.nats) for term in certificate.terms]
     for label, colour, risk, nats in rows:
@@ -70,7 +70,7 @@ def ledger(certificate: Certificate) -> go.Figure:
 
 
 def arms(bounds: Mapping[str, float], error: float) -> go.Figure:
-    """The bounds that hold at once as bars, by arm, the smallest in colour, and the error on fresh points as a line."""
+    """Draw the bounds that hold at once as bars, the smallest in colour, and the error on fresh points as a line."""
     fig = Sheet()
     least = min(bounds.values())
     for arm, bound in bounds.items():
@@ -99,7 +99,7 @@ def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: 
 
 
 def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Certificate]], chosen: int) -> go.Figure:
-    """Certified risks, test errors and test-set bounds against D; a curve has a certificate for each D."""
+    """Plot certified risks, test errors and test-set bounds against D; a curve has a certificate for each D."""
     fig = Sheet(columns=2, gap=(0.1, 0))
     panels = {"certified risk": "risk_bound", "test error": "test_error"}
     ticks, hover = list(D_values), "D = %{x}: %{y:.3g} %"
@@ -130,7 +130,7 @@ def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Cer
 
 
 def bound_against_rows(certificate: PosteriorCertificate, rows: Sequence[int], target: float) -> go.Figure:
-    """The bound against the rows that it is computed on, all else the same, with a mark at the risk `target`."""
+    """Plot the bound against the number of rows that it is computed on, with a mark at the risk `target`."""
     fig = Sheet()
     risks = 100 * certificate.bound_with_rows(rows)
     line = {"color": TOTAL_COLOUR, "width": 3}
@@ -150,7 +150,7 @@ def bound_against_rows(certificate: PosteriorCertificate, rows: Sequence[int], t
 
 
 def blocks_and_test_set(blocks: CertifiedBlocks) -> go.Figure:
-    """What is certified as blocks come, with the test set's bound on the same points."""
+    """Plot the certified risk as blocks come, and the test set's bound on the same points."""
     fig = Sheet()
     line, name = {"color": TOTAL_COLOUR, "width": 3}, "blocks, certified so far"
     add_curve(fig, blocks.counts, 100 * blocks.bounds, name, line, "%{x} points: %{y:.3g} %", extra="")
@@ -178,7 +178,7 @@ def blocks_and_test_set(blocks: CertifiedBlocks) -> go.Figure:
 
 
 def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float) -> go.Figure:
-    """How often the best of several guesses is certified to be better than guessing; `epsilon` is allowed."""
+    """Plot how often the best of several guesses is certified to beat guessing; `epsilon` is allowed."""
     fig = Sheet()
     lines = {
         "test set used for all": (peeking.test_set, ERROR_COLOUR, "dash"),

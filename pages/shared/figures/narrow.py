@@ -10,17 +10,17 @@ import plotly.graph_objects as go
 
 #: Width of a figure on a narrow screen, in pixels. On a wider screen, square panels leave space at their sides.
 WIDTH = 358
-# Heights in pixels: a panel that is not square, its axis with and without a title, a colour bar with its title and
-# ticks, a line of a title, a row of a legend, the space between panels, the margin above the first one.
+# Heights in pixels: of a panel that is not square, of its axis with and without a title, of a colour bar with title and
+# ticks, of a line of a title, of a row of a legend, of the space between panels, of the margin above the first one.
 _PANEL, _AXIS, _BARE_AXIS, _COLORBAR, _LINE, _ROW, _GAP, _ABOVE = 240, 48, 26, 74, 19, 20, 14, 16
-# Pixels of a legend's entry: of its mark, and of a letter of its name.
+# Widths in pixels of a legend entry's mark, and of a letter of its name.
 _MARK, _LETTER = 44, 6.4
 _TAG = re.compile(r"<[^>]+>")
 
 
 @dataclass
 class _Panel:
-    """A panel, and what belongs to it."""
+    """A panel with its titles, colour bars and legends."""
 
     x: str
     """Names of its axes in the layout"""
@@ -40,7 +40,7 @@ class _Panel:
 def stack(fig: go.Figure) -> go.Figure:
     """Put the panels of a figure one below the other, and its legend above in as many rows as it needs; return it.
 
-    Titles and colour bars go with the panel that they stand above.
+    Titles and colour bars move with the panel below them.
     """
     layout = fig.layout.to_plotly_json()
     panels = _panels(layout)
@@ -53,7 +53,7 @@ def stack(fig: go.Figure) -> go.Figure:
 
 
 def _panels(layout: dict) -> list[_Panel]:
-    """The panels in reading order."""
+    """Return the panels in reading order."""
     panels = []
     for name in layout:
         if not name.startswith("xaxis"):
@@ -90,7 +90,7 @@ def _stack_panels(layout: dict, data, panels: list[_Panel]) -> None:
 
 
 def _below(layout: dict, panel: _Panel) -> int:
-    """Pixels below a panel: its axis, and its legends."""
+    """Return the pixels below a panel: its axis, and its legends."""
     rows = sum(rows for _, rows in panel.legends)
     return (_AXIS if _title(layout[panel.x]) else _BARE_AXIS) + (_ROW * rows + 8 if rows else 0)
 
@@ -134,7 +134,7 @@ def _collect_bars(layout: dict, panels: list[_Panel]) -> None:
 
 
 def _collect_legends(layout: dict, data, panels: list[_Panel]) -> int:
-    """Give each panel the legends below it; returns the number of rows of the legend above all."""
+    """Give each panel the legends below it; return the number of rows of the legend above all."""
     rows_above = 0
     for name in [name for name in layout if name.startswith("legend")]:
         legend, entries = layout[name], _entries(data, name)
@@ -177,7 +177,7 @@ def _make_room_for_legend(layout: dict, data) -> None:
 
 
 def _entries(data, name: str) -> Sequence[str]:
-    """Names of the traces in a legend."""
+    """Return the names of the traces in a legend."""
     return [
         trace.name
         for trace in data
@@ -189,7 +189,7 @@ def _entries(data, name: str) -> Sequence[str]:
 
 
 def _rows(entries: Sequence[str], legend: dict, width: float) -> int:
-    """Number of rows that the entries of a legend take, each as wide as the widest."""
+    """Return the number of rows that the entries of a legend take, each as wide as the widest."""
     if not entries:
         return 0
     widest = max(_MARK + _LETTER * len(_TAG.sub("", entry)) for entry in entries)

@@ -43,9 +43,9 @@ def errors_and_kl(
     kl_name: str = "KL(Q‖P)",
     bound: ArrayLike | None = None,
 ) -> go.Figure:
-    """Errors against beta, above a bound on the loss and the divergence from the prior.
+    """Plot errors against beta, above a bound on the loss and the divergence from the prior.
 
-    Of several errors the first is emphasised. Divergences (K,) are in nats. A line stands at `beta`, and one at the
+    The first of several errors is emphasised. Divergences (K,) are in nats. A line stands at `beta`, and one at the
     smallest bound (K,).
     """
     last = 2 if bound is None else 3
@@ -75,14 +75,14 @@ def errors_and_kl(
 
 
 def landmark_errors_and_kl(beta: float, path: LandmarkPath, test_error: str = "test error") -> go.Figure:
-    """`errors_and_kl` of landmarks; `test_error` names the error on other points."""
+    """Plot `errors_and_kl` of landmarks; `test_error` names the error on other points."""
     errors = {test_error: path.test_error, "train error": path.train_error}
     paths = {name: ErrorPath(path.betas, error) for name, error in errors.items()}
     return errors_and_kl(beta, paths, path.betas, path.kl, "mean KL(Q‖P) over the landmarks", path.bound)
 
 
 def _add_bound(fig, betas: np.ndarray, bound: np.ndarray) -> None:
-    """A bound in the second panel, and a line at its smallest value."""
+    """Add a bound to the second panel, and a line at its smallest value."""
     line = {"color": _BOUND, "width": 2.5}
     add_curve(fig, betas, bound, "bound on the loss", line, "β = %{x:.3g}: %{y:.3f}", row=2)
     least = np.argmin(bound)

@@ -22,16 +22,16 @@ from rff_engine.plots.style import (
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Number of runs from which intervals are computed.
+#: Least number of runs with intervals.
 _FEWEST_RUNS = 4
 _DASHES = {"random": "dot", "clustering": "solid"}
 
 
 def error_against_features(means: pd.DataFrame, all_D: Sequence[int]) -> go.Figure:
-    """Test and training error against the number of frequencies D, the RBF SVM as a line.
+    """Plot test and training error against the number of frequencies D, and the RBF SVM as a line.
 
-    The means are those of `tables.error_by_features`. `all_D` has every D of the protocol, so that the axis is fixed
-    while points are added.
+    The means come from `tables.error_by_features`. `all_D` has every D of the protocol, so that the axis is fixed while
+    points are added.
     """
     fig = Sheet()
     for method, curve in means[means["method"] != "svm"].groupby("method", sort=False):
@@ -48,9 +48,9 @@ def error_against_features(means: pd.DataFrame, all_D: Sequence[int]) -> go.Figu
 
 
 def error_against_landmarks(means: pd.DataFrame, all_shares: Sequence[float]) -> go.Figure:
-    """Test and training error against the fraction of training points that are landmarks, the RBF SVM as a line.
+    """Plot test and training error against the share of training points that are landmarks, and the RBF SVM.
 
-    The means are those of `tables.error_by_share`. `all_shares` has every share of the protocol.
+    The means come from `tables.error_by_share`. `all_shares` has every share of the protocol.
     """
     fig = Sheet()
     for (method, selection), curve in means[means["method"] != "svm"].groupby(["method", "landmarks"], sort=False):
@@ -98,7 +98,7 @@ def _add_curve(fig, method, x, curve, unit, selection=None):
 def _name_training_errors(fig):
     if fig.data:
         line = {"color": LANDMARK_COLOURS[6], "width": 1.5, "dash": "dot"}
-        add_curve(fig, [None], [None], "training errors", line)  # an entry of the legend for lines that have none
+        add_curve(fig, [None], [None], "training errors", line)  # legend entry for lines that have none
 
 
 def _add_svm(fig, means):

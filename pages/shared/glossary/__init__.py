@@ -1,7 +1,7 @@
-"""The glossary: terms in texts say what they mean on hover, tap and keyboard focus, and a page lists them all.
+"""The glossary: terms in texts show their meaning on hover, tap and keyboard focus, and a page lists them all.
 
 A text marks a term as ``[[prior]]`` or ``[[landmarks]]``. The mark becomes a link to the list, which reads as a word on
-paper; the browser shows the meaning beside it.
+paper; the browser shows the meaning next to it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def mount() -> None:
 
 
 def linked(text: str) -> str:
-    """A text in Markdown with links in place of its marks; marks of no term stay as they are."""
+    """Replace the marks of a text by links in Markdown; marks of no term stay as they are."""
 
     def link(mark: re.Match) -> str:
         term = _TERM_OF.get(mark[1].lower())
@@ -36,7 +36,7 @@ def linked(text: str) -> str:
 
 
 def show_list() -> None:
-    """Every term with its meaning; the links of terms lead there."""
+    """Show every term with its meaning; the links of terms lead there."""
     with st.container(key="glossary_list"):
         for term in sorted(TERMS, key=lambda term: term.name.lower()):
             st.header(term.name, anchor=term.key)

@@ -1,5 +1,5 @@
 // @ts-check
-// Shows what a term means beside it: while the pointer is on it, while it has the focus, and after a click or tap.
+// Shows a term's meaning next to it: while the pointer is on it, while it has the focus, and after a click or tap.
 
 /** @typedef {{ terms: Record<string, [name: string, meaning: string]> }} Data */
 /** @typedef {{ parentElement: HTMLElement & { tip?: Tip }, data: Data }} Component of Streamlit */
@@ -16,7 +16,7 @@ class Tip {
    * @type {HTMLAnchorElement | null} */
   term = null;
 
-  /** Whether a click keeps it. */
+  /** Whether a click keeps the meaning on screen. */
   kept = false;
 
   /** @type {ReturnType<typeof setTimeout>} */

@@ -37,7 +37,7 @@ _card = browser.component("lesson_card", Path(__file__).with_name("card.js"), st
 _PLACE = "place in a lesson"
 _ELSEWHERE = "lesson of another page"
 _WHOLE_PAGE = "the card has changed the page"
-#: The step asked while its outcome was hidden, and the step revealed before the visitor predicted.
+#: Step asked while the outcome was hidden; step revealed before a prediction.
 _ASKED, _MISSED = "asked in class", "missed in class"
 #: Events that the browser sends without the reader.
 _BY_ITSELF = {"show code", "restore", "lead"}
@@ -47,7 +47,7 @@ _BETWEEN_LOOKS = 2.0
 
 @dataclass(frozen=True)
 class Place:
-    """Where the reader is, and the prediction made there; a lecturer who has revealed a step has its right answer."""
+    """The reader's step and prediction; once a lecturer has revealed a step, the right answer."""
 
     lesson: str
     step: int
@@ -87,7 +87,7 @@ class Tour:
         return _PLACE in st.session_state
 
     def enter(self) -> None:
-        """Set what the step of a link needs, except what the link itself sets; called before the widgets."""
+        """Set the controls for the step of a link, except what the link itself sets; call it before the widgets."""
         if follow := st.session_state.pop(_ELSEWHERE, None):
             st.switch_page(BY_NAME[follow.page].script, query_params=address(follow))
         st.session_state.pop(_WHOLE_PAGE, None)
@@ -111,12 +111,12 @@ class Tour:
             self._set(lesson.steps[step - 1].after)
 
     def show(self) -> None:
-        """The row of lessons, and the card of the current one."""
+        """Show the row of lessons, and the card of the current one."""
         self.show_row()
         self.show_card()
 
     def show_row(self) -> None:
-        """The lessons of the page, each a button."""
+        """Show the lessons of the page, each as a button."""
         with st.container(horizontal=True, key="lessons", vertical_alignment="center"):
             st.markdown("Lessons:", width="content")
             for lesson in self.lessons.values():
@@ -131,7 +131,7 @@ class Tour:
                 )
 
     def show_card(self) -> None:
-        """The card of the current lesson."""
+        """Show the card of the current lesson."""
         place = st.session_state.get(_PLACE)
         if place is not None:
             self._show_card(self.lessons[place.lesson], place)
@@ -154,13 +154,13 @@ class Tour:
             "moved": self._moved(self._settings_at(lesson, place)),
         }
         if classroom.seat() is None:
-            with st.container():  # a fragment has one too: the browser then keeps the card
+            with st.container():  # a fragment has a container too; with the same tree the browser keeps the card
                 self._mount(lesson, data)
         else:
             st.fragment(self._show_in_room, run_every=_BETWEEN_LOOKS)(lesson, data, place)
 
     def _show_in_room(self, lesson: Lesson, data: dict, place: Place) -> None:
-        """The card in a class, which looks at the room by itself."""
+        """Show the card in a class; it checks the room by itself."""
         if st.session_state.pop(_WHOLE_PAGE, False):
             st.rerun()
         room = classroom.seen(place.step, len(data["answers"]))
@@ -190,7 +190,7 @@ class Tour:
         st.stop()
 
     def _moved(self, settings: dict) -> bool:
-        """Whether the page shows settings other than these."""
+        """Return whether the page shows settings other than these."""
         return any(
             not same_setting(st.session_state.get(key, self.controls[key].default), value)
             for key, value in self._complete(settings).items()
@@ -205,7 +205,7 @@ class Tour:
     def _handle(self, act: object) -> None:
         """Handle a button of the card. The event names its lesson and step, so that a second press does nothing.
 
-        A browser may send anything: what no button sends is ignored.
+        A browser may send anything; ignore what no button sends.
         """
         place = st.session_state.get(_PLACE)
         match act:
@@ -268,7 +268,7 @@ class Tour:
                 self._start(lesson, steps.get(st.query_params.get("step"), 1))
 
     def _predict(self, lesson: Lesson, place: Place, answer: object) -> None:
-        """Keep a prediction, unless there is one or the class cannot be reached: then the reader may try again."""
+        """Keep a prediction, unless there is one already. If the class cannot be reached, the reader may try again."""
         known = range(len(lesson.steps[place.step - 1].answers))
         if not isinstance(answer, int) or answer not in known or place.answer is not None or classroom.leads():
             return
@@ -283,7 +283,7 @@ class Tour:
             self._set(lesson.steps[step - 1].after)
 
     def _restore(self, lesson: Lesson, place: Place, predicted: object) -> None:
-        """Take the predictions of the address, after a reload."""
+        """Restore the predictions of the address, after a reload."""
         self._try_to_restore(lesson, predicted)
         if not place.decided:
             self._decide(lesson, place.step)
@@ -296,7 +296,7 @@ class Tour:
             classroom.report(error)
 
     def _go_on(self, lesson: Lesson, step: int) -> None:
-        """To the next step, or to the next lesson."""
+        """Go to the next step, or to the next lesson."""
         if step < len(lesson.steps):
             self._start(lesson, step + 1)
         elif (after := content.following(lesson)) is None:
@@ -307,7 +307,7 @@ class Tour:
             st.session_state[_ELSEWHERE] = after
 
     def _place_at(self, lesson: Lesson, step: int) -> Place:
-        """A step with the prediction that was made there."""
+        """Return a step with the prediction that was made there."""
         if classroom.leads():
             right = lesson.steps[step - 1].right
             return Place(lesson.key, step, right if classroom.is_revealed(step) else None)
@@ -316,7 +316,7 @@ class Tour:
 
     @staticmethod
     def _settings_at(lesson: Lesson, place: Place) -> dict:
-        """The settings of a place: those after the prediction once the outcome is shown."""
+        """Return the settings of a place: after the prediction if the outcome is shown, else before it."""
         return lesson.after(place.step) if place.decided else lesson.before(place.step)
 
     def _settings_here(self, lesson: Lesson) -> dict:
@@ -346,7 +346,7 @@ class Tour:
         self._set(self._complete(self._settings_here(lesson)))
 
     def _complete(self, settings: dict) -> dict:
-        """Settings of all controls of the page: those that a step does not name have the page's default."""
+        """Return the settings of all controls of the page; those that a step does not name have the page's default."""
         return {key: settings.get(key, control.default) for key, control in self.controls.items()}
 
     @staticmethod
@@ -369,12 +369,12 @@ class Tour:
 
 
 def address(lesson: Lesson, step: int = 1) -> dict:
-    """The query parameters that open a lesson at a step."""
+    """Return the query parameters that open a lesson at a step."""
     return {"lesson": lesson.key, "step": str(step)}
 
 
 def offer_to_join() -> None:
-    """A field for the code of a class's room, which leads to its lesson."""
+    """Show a field for the code of a class's room, which leads to its lesson."""
     if not classroom.offered():
         return
     with st.popover("Join a class", icon=":material/groups:"), st.form("join_a_class", border=False):
@@ -392,7 +392,7 @@ def offer_to_join() -> None:
 
 
 def show_all_links() -> None:
-    """Links to all lessons, each with its takeaway."""
+    """Show links to all lessons, each with its takeaway."""
     with st.container(key="all_lessons"):
         for lesson in content.LESSONS:
             st.page_link(

@@ -40,7 +40,7 @@ export class Board {
     this.find(".show-board").onclick = () => this.open();
     this.find(".close-board").onclick = () => this.dialog.close();
     this.dialog.onkeydown = ({ key }) => {
-      if (key === "Escape") this.dialog.close(); // beside the page, the browser does not
+      if (key === "Escape") this.dialog.close(); // browsers do so for modal dialogs only
     };
     this.find(".open-room").onclick = () => this.act("open room");
     for (const name of [".reveal", ".board-reveal"]) this.find(name).onclick = () => this.act("reveal");
@@ -85,7 +85,7 @@ export class Board {
     return asks;
   }
 
-  /** Keep the secret of a lecturer; or send the one that is kept, and return whether there is one. @param {Room} room */
+  /** Keep a lecturer's secret, or send the kept one and return whether there is one. @param {Room} room */
   identify({ name, secret, lifetime }) {
     const kept = stored(name);
     if (secret && !kept) keep(name, { secret, until: Date.now() + 1000 * lifetime });
@@ -163,7 +163,7 @@ export class Board {
     this.write();
   }
 
-  /** Fill the window with the board; once the outcome is shown, leave the picture, which changes with it, in sight. */
+  /** Fill the window with the board; once the outcome is shown, leave the picture visible, which changes with it. */
   place() {
     const { dialog } = this;
     const beside = this.room.revealed;

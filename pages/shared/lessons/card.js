@@ -1,5 +1,5 @@
 // @ts-check
-// The card of a lesson, and the frame around the part of the page that the lesson speaks of.
+// The card of a lesson, and the frame around the part of the page to look at.
 
 import { Board } from "./board.js";
 import { Predictions } from "./predictions.js";
@@ -8,7 +8,7 @@ import { Predictions } from "./predictions.js";
 /** @typedef {(action: object) => void} Report */
 /** @typedef {(name: string, more?: object) => void} Act */
 /**
- * @typedef {object} AppData what the app alone has; the static edition has no sessions
+ * @typedef {object} AppData data of the app alone; the static edition has no sessions
  * @property {string | null} predicted the predictions that the session knows
  * @property {boolean} rooms whether classes may open rooms
  * @property {Room | null} room that the reader is in
@@ -113,7 +113,7 @@ class LessonCard {
     this.write();
   }
 
-  /** @param {AppData} app @param {boolean} asks whether the session is asked something else already */
+  /** @param {AppData} app @param {boolean} asks whether the session has another request already */
   takeFromApp({ predicted, problem }, asks) {
     this.find(".lesson-problem").textContent = problem;
     this.find(".lesson-problem").hidden = !problem;
@@ -158,7 +158,7 @@ class LessonCard {
     button.hidden = last && !decided;
     button.classList.toggle("primary", decided);
     this.find(".to-summary").hidden = !this.data.app || !last || !decided || this.board.leads;
-    // The button that was pressed is gone: the focus goes to the one that leads on.
+    // The pressed button is gone: focus the button that leads on.
     if (focused && !this.board.dialog.open) this.focusOnNext();
   }
 

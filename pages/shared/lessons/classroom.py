@@ -1,8 +1,7 @@
-"""A class in a lesson: the room that this session is in, as its lecturer or as a student.
+"""A class in a lesson: the room of this session, as its lecturer or as a student.
 
 The room's code is in the link. The secret of the lecturer is in the session and in the storage of the browser that
-opened the room, never in a link. What goes wrong with a room becomes a sentence on the card, and the lesson goes on
-without it.
+opened the room, never in a link. An error of a room becomes a sentence on the card, and the lesson goes on without it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class RoomCode:
     key = _PARAMETER
 
     def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
-        """The code in capitals without blanks, or None with a note."""
+        """Return the code in capitals without blanks, or None with a note."""
         code = clean_code(raw[-1])
         if code is not None:
             return code, None
@@ -51,30 +50,30 @@ CODE_RULE = f"a code has {CODE_LENGTH} letters and digits, without vowels, 0, 1 
 
 
 def rooms():
-    """The rooms of this server, which need a database: the pages can be imported where there is none."""
+    """Return the rooms of this server. They need a database; pages can be imported without one."""
     from pages.shared.server.rooms import rooms as of_this_server
 
     return of_this_server()
 
 
 def offered() -> bool:
-    """Whether this server has rooms."""
+    """Return whether this server has rooms."""
     return LIMITS.rooms > 0
 
 
 def seat() -> Seat | None:
-    """This session's place in a room, if it has one."""
+    """Return this session's place in a room, if it has one."""
     return st.session_state.get(_SEAT)
 
 
 def leads() -> bool:
-    """Whether this session is the lecturer's."""
+    """Return whether this session is the lecturer's."""
     here = seat()
     return here is not None and here.secret is not None
 
 
 def problem() -> str:
-    """What went wrong last, in one sentence, or ""."""
+    """Return what went wrong last, in one sentence, or ""."""
     return st.session_state.get(_PROBLEM, "")
 
 
@@ -84,7 +83,7 @@ def report(error: Exception | None) -> None:
 
 
 def take_seat(lesson: str) -> None:
-    """Enter the room that the link names, or leave the one that it does not name."""
+    """Enter the room that the link names; leave a room that it does not name."""
     code = st.query_params.get(_PARAMETER)
     here = seat()
     if here is not None and (here.code, here.lesson) == (code, lesson):
@@ -104,7 +103,7 @@ def take_seat(lesson: str) -> None:
 
 
 def leave(error: Exception | None = None) -> None:
-    """Leave the room, with a sentence on why."""
+    """Leave the room, and show why."""
     st.session_state.pop(_SEAT, None)
     st.query_params.pop(_PARAMETER, None)
     if error is not None:
@@ -124,7 +123,7 @@ def open_room(lesson: str) -> bool:
 
 
 def lead(secret: object) -> bool:
-    """Take the lecturer's place with the secret that the browser has kept; return whether it is the room's."""
+    """Take the lecturer's place with the secret that the browser has kept; return whether the secret is right."""
     here = seat()
     if here is None or not isinstance(secret, str) or not _try(lambda: rooms().admits(here.code, secret)):
         return False
@@ -146,7 +145,7 @@ def reveal(step: int) -> None:
 
 
 def arrive(lesson: str, step: int) -> None:
-    """Note where the lecturer is; in another lesson the room is left."""
+    """Record the lecturer's step. If this session's room is for another lesson, leave it."""
     here = seat()
     if here is not None and here.lesson != lesson:
         leave()
@@ -161,7 +160,7 @@ def _as_lecturer(work: Callable[[str, str], object]) -> None:
 
 
 def predict(step: int, answer: int) -> bool:
-    """Send a prediction to the room; return False if the database cannot be used, so that it has to be sent again."""
+    """Send a prediction to the room; return False if the database cannot be used and it has to be sent again."""
     here = seat()
     if here is None:
         return True
@@ -178,14 +177,14 @@ def predict(step: int, answer: int) -> bool:
 
 
 def step_of_class(step: int) -> int:
-    """The step at which the lecturer is; `step` if that is not known."""
+    """Return the lecturer's step, or `step` if it is not known."""
     here = seat()
     room = None if here is None else _try(lambda: rooms().room(here.code))
     return room.step if isinstance(room, Room) else step
 
 
 def is_revealed(step: int) -> bool:
-    """Whether the class may see the predictions of a step; always so without a class."""
+    """Return whether the class may see the predictions of a step; without a class it may."""
     here = seat()
     if here is None:
         return True
@@ -194,12 +193,12 @@ def is_revealed(step: int) -> bool:
 
 
 def join(text: str) -> Room:
-    """The room whose code someone has written.
+    """Return the room whose code someone has written.
 
     Raises
     ------
     ValueError, OSError
-        If there is none, or the rooms cannot be read.
+        If there is no such room, or the rooms cannot be read.
     """
     code = clean_code(text)
     if code is None:
@@ -208,12 +207,12 @@ def join(text: str) -> Room:
 
 
 def paint_code(link: object) -> None:
-    """Store the link of the room, for its QR code to be made."""
+    """Store the link of the room, so that the next run makes its QR code."""
     st.session_state[_LINK] = link
 
 
 def seen(step: int, n_answers: int) -> dict | None:
-    """What the card shows of the room at a step; None if it has ended meanwhile."""
+    """Return what the card shows of the room at a step; None if the room has ended meanwhile."""
     here = seat()
     if here is None:
         return None
@@ -239,7 +238,7 @@ def seen(step: int, n_answers: int) -> dict | None:
 
 
 def _try(work: Callable[[], object]) -> object:
-    """What `work` returns; None after an error, which the card shows. A room that has ended is left."""
+    """Return the result of `work`; None after an error, which the card shows. Leave a room that has ended."""
     try:
         return work()
     except RoomEndedError as error:

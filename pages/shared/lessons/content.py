@@ -1,4 +1,4 @@
-"""The lessons of all pages, in the order of the menus; those of a page are in its folder."""
+"""The lessons of all pages, in the order of the menus; a page's folder has its lessons."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ LESSONS = tuple(lesson for page in PAGES for lesson in _in_folder(page))
 
 
 def lessons_of(page: str) -> dict[str, Lesson]:
-    """The lessons of a page, by key."""
+    """Return the lessons of a page, by key."""
     return {lesson.key: lesson for lesson in LESSONS if lesson.page == page}
 
 
 def lesson_named(key: str) -> Lesson:
-    """The lesson with a key.
+    """Return the lesson with a key.
 
     Raises
     ------
     ValueError
-        If there is none.
+        If there is no such lesson.
     """
     for lesson in LESSONS:
         if lesson.key == key:
@@ -41,6 +41,6 @@ def lesson_named(key: str) -> Lesson:
 
 
 def following(lesson: Lesson) -> Lesson | None:
-    """The next lesson, or None after the last."""
+    """Return the next lesson, or None after the last."""
     after = LESSONS[LESSONS.index(lesson) + 1 :]
     return after[0] if after else None

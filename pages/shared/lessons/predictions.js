@@ -15,7 +15,7 @@ export function predictedIn(fragment, lesson) {
 }
 
 /**
- * A fragment with the predictions of a lesson; what else it has stays.
+ * A fragment with the predictions of a lesson; other parts of it stay.
  *
  * @param {string} fragment @param {string} lesson @param {string} predicted
  */
@@ -30,7 +30,7 @@ export function fragmentWith(fragment, lesson, predicted) {
 
 /** Keeps the fragment of the page, which Streamlit drops when it writes the query. */
 export class Predictions {
-  /** What was reported to a session that did not know.
+  /** Predictions reported to a session without any.
    * @type {string | null} */
   reported = null;
 
@@ -41,7 +41,7 @@ export class Predictions {
   predicted = null;
 
   /**
-   * Take what the session knows; a session that knows nothing gets what the address has.
+   * Take the predictions of the session; report the address's predictions to a session without any.
    *
    * @param {string} lesson @param {string | null} predicted @param {(predicted: string) => void} report
    */

@@ -1,7 +1,7 @@
 """The reader's predictions in a lesson: in the session's memory and in the fragment of the page's address.
 
-Browsers send no fragment with a request. `predictions.js` writes it when a prediction is made, and reports it to a
-session that knows of none, after a reload or when another process has taken over. Nothing is stored on the server.
+Browsers send no fragment with a request. `predictions.js` writes it when a prediction is made. It reports it to a
+session without predictions, after a reload or when another process has taken over. Nothing is stored on the server.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _NONE = "-"
 
 
 def answer_at(lesson: Lesson, step: int) -> int | None:
-    """The answer that the reader has predicted at a step."""
+    """Return the answer that the reader has predicted at a step."""
     return _of(lesson).get(step)
 
 
 def as_text(lesson: Lesson) -> str | None:
-    """A digit per step, or a dash where there is no prediction; None if the session has not asked the browser yet."""
+    """Return a digit per step, or a dash without a prediction; None if the session has not asked the browser yet."""
     if lesson.key not in _kept():
         return None
     answers = [_of(lesson).get(step) for step in range(1, len(lesson.steps) + 1)]
@@ -43,7 +43,7 @@ def restore(lesson: Lesson, text: object) -> None:
     Raises
     ------
     ValueError
-        If it is not what `as_text` writes; then there are none.
+        If `as_text` does not write such a text; then there are no predictions.
     """
     if lesson.key in _kept():
         return
@@ -59,7 +59,7 @@ def restore(lesson: Lesson, text: object) -> None:
 
 
 def _fits(lesson: Lesson, text: str) -> bool:
-    """Whether a text has at most one sign per step, each a dash or the digit of an answer."""
+    """Return whether a text has at most one sign per step, each a dash or the digit of an answer."""
     allowed = [_NONE + "".join(map(str, range(len(step.answers)))) for step in lesson.steps]
     return len(text) <= len(allowed) and all(sign in signs for sign, signs in zip(text, allowed, strict=False))
 

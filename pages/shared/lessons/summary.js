@@ -68,7 +68,7 @@ class Summary {
     this.find("ol").replaceChildren(...data.steps.map(stepItem));
   }
 
-  /** Save what is shown as a page of its own. */
+  /** Save the summary as a separate page. */
   save() {
     const page = document.implementation.createHTMLDocument(this.data.title);
     const meta = page.createElement("meta");

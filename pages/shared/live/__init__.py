@@ -1,6 +1,6 @@
 """Live views: the browser takes what the engine computed once, and repaints canvases at every move of a slider.
 
-`mount` shows a view. Its files, and the functions that pack its data, are those of `pages.shared.live`.
+`mount` shows a view. Its files, and the functions that pack its data, are in `pages.shared.live`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import streamlit as st
 from pages.shared.controls.widgets import Control, hide_in_sidebar
 from pages.shared.live import parts
 
-#: False in the static edition, where a view gets at once what it would ask for.
+#: False in the static edition, where a view gets all its data at once.
 asks = True
 
 _components = {
@@ -53,14 +53,14 @@ def mount(
     values : namespace
         Settings of the page.
     sliders : sequence of Control
-        Controls of the sidebar that the view has as sliders. When the reader leaves a slider, its control takes the
-        nearest value that it allows.
+        Controls of the sidebar that the view shows as sliders. When the reader leaves a slider, its control takes the
+        nearest allowed value.
     on_clicked : callable, optional
-        Called with what a click sets: the rows of training points that are landmarks, the place of a landmark, the
+        Called with the value that a click sets: rows of training points as landmarks, the place of a landmark, the
         position of a bound, or the code of moved frequencies; in a certificate, when a click asks for new points.
         The argument is unchecked: a browser may send anything.
     on_reached : callable, optional
-        Called when the reader takes hold of a slider for whose other positions the view needs more data.
+        Called when the reader takes hold of a slider and the view needs more data for its other positions.
     chosen : str, optional
         The bound that is shown with its terms.
     beside : sequence of Control, optional

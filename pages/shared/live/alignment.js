@@ -17,7 +17,7 @@ const FACTORS = Float64Array.from({ length: READ }, (_, k) => {
 /** @typedef {{ along: number, across: number, angle: number }} Ellipse factors along an axis and across it, and its angle in degrees */
 
 /**
- * Points at a noise, or as they are where their noise is not known apart.
+ * Points at a noise, or unchanged if their noise is not known separately.
  *
  * @param {{ positions: Floats, normals?: Floats }} draw standard normal draws @param {number} noise
  */
@@ -47,8 +47,8 @@ const meanLoss = (aligned, pairs) => 0.5 - aligned / (2 * pairs);
  * @param {Floats} X (n, 2) @param {Numbers} y labels -1 and 1
  * @param {number} x @param {number} z the landmark's coordinates @param {number} label
  * @param {boolean} isRow whether the landmark is one of the points: its pair with itself does not count
- * @param {Floats} omega frequencies of the plane, one after the other @param {number} offset where its own start
- * @param {number} D @param {Float64Array} out @param {number} to where they go
+ * @param {Floats} omega frequencies of the plane, one after the other @param {number} offset start of the landmark's
+ * @param {number} D @param {Float64Array} out @param {number} to start in `out`
  */
 export function landmarkLosses(X, y, x, z, label, isRow, omega, offset, D, out, to) {
   const n = y.length;
@@ -99,7 +99,7 @@ export function pairLosses(X, y, omega) {
  * The same for the frequencies of a product grid, row by row: waves of a sum of phases are products of waves.
  *
  * @param {Floats} X (n, 2) @param {Numbers} y labels -1 and 1
- * @param {Floats} grid (G,), either coordinate; symmetric, so that half of the losses are those of the other half
+ * @param {Floats} grid (G,), either coordinate; symmetric, so that half of the losses equal the other half
  */
 export function planeLosses(X, y, grid) {
   const G = grid.length;
@@ -109,7 +109,7 @@ export function planeLosses(X, y, grid) {
   const imaginary = new Float64Array(G * rows);
   const [cos, sin, nextCos, nextSin] = Array.from({ length: 4 }, () => new Float64Array(G));
   for (let j = 0; j < n; j += 2) {
-    const next = Math.min(j + 1, n - 1); // two points at a time; the last one alone where their number is odd
+    const next = Math.min(j + 1, n - 1); // two points at a time; the last one alone if their number is odd
     const [v, w] = [y[j], next > j ? y[next] : 0];
     fillWaves(X[2 * j], grid, cos, sin);
     fillWaves(X[2 * next], grid, nextCos, nextSin);
@@ -132,8 +132,8 @@ export function planeLosses(X, y, grid) {
 }
 
 /**
- * Losses of frequencies, read from those of a plane by polynomials through 8 x 8 of its cells, a hundred times as quick
- * as from the points; exact where the plane does not reach, or where its cells are too wide for the points.
+ * Losses of frequencies, read from a plane's losses by polynomials through 8 x 8 of its cells, a hundred times as fast
+ * as from the points. Losses are exact outside the plane, and where its cells are too wide for the points.
  *
  * @param {Floats} X (n, 2) @param {Numbers} y labels -1 and 1 @param {Floats} omega (N, 2)
  * @param {Floats} plane losses from `planeLosses`, (G, G) @param {Floats} grid either coordinate, (G,)

@@ -1,5 +1,5 @@
 // @ts-check
-// Values between the cells of a map, by cubic polynomials, and how far they may be from the sum of cosines itself.
+// Values between the cells of a map, by cubic polynomials, and a bound on their distance from the sum of cosines.
 
 /** @import { Floats } from "./maths.js" */
 
@@ -7,7 +7,7 @@ const OF_STEPS = 3 / 128; // |(t + 1) t (t - 1) (t - 2)| / 4! at its largest for
 const LEBESGUE = 1.25; // sum of the magnitudes of the four polynomials at its largest
 
 /**
- * The value at a point from the 4 x 4 cells around it, or NaN where there are not as many.
+ * The value at a point from the 4 x 4 cells around it, or NaN if there are fewer.
  *
  * @param {Floats} map (cells, cells), over [-extent, extent]^2 @param {number} cells @param {number} extent
  * @param {number} x @param {number} y
@@ -40,7 +40,7 @@ export function valueBetween(map, cells, extent, x, y) {
 /**
  * The largest difference of such a value from sum_m Q_m cos(omega_m . (z - x)), whose cells have errors themselves.
  *
- * Of one wave along one coordinate it is OF_STEPS times the fourth power of the phase from cell to cell.
+ * For one wave along one coordinate it is OF_STEPS times the fourth power of the phase from cell to cell.
  *
  * @param {Floats} Q at least 0, sum 1 @param {number} start @param {number} D
  * @param {Floats} omega frequencies of the plane, one after the other, D of them from `offset` on @param {number} offset

@@ -8,7 +8,7 @@ import { fontOf } from "./typeface.js";
 /** @typedef {{ low: number, high: number, ticks: Ticks }} Axis in the numbers that are plotted */
 /** @typedef {{ left: number, right: number, top: number, bottom: number }} Frame in pixels */
 /** @typedef {(value: number) => number} Scale from the numbers of an axis to pixels */
-/** @typedef {(px: Scale, py: Scale, frame: Frame) => void} Inside paints what is cut off at the frame */
+/** @typedef {(px: Scale, py: Scale, frame: Frame) => void} Inside paints within the frame, which clips it */
 /** @typedef {keyof typeof DASHES} Dash */
 /**
  * @typedef {object} Chart

@@ -1,5 +1,5 @@
 // @ts-check
-// The data of a landmark view from draws: what `pack_landmarks` of the engine packs, for any width and noise.
+// The data of a landmark view from draws: those of `pack_landmarks`, for any width and noise.
 
 import { gaussianFrequencies, gaussianKernel, gaussianMap, landmarkLosses, mapExtent, pointsAt } from "./alignment.js";
 import { errorRate, linearSvm } from "./maths.js";
@@ -7,19 +7,19 @@ import { errorRate, linearSvm } from "./maths.js";
 /** @import { Floats } from "./maths.js" */
 /** @typedef {{ positions: Floats, normals?: Floats, labels: Int8Array }} Draw positions and, if these are without noise, its draws, (n, 2) each */
 /**
- * @typedef {object} Draws what a problem of landmarks consists of, apart from frequencies, width, noise and C
+ * @typedef {object} Draws a problem of landmarks without its frequencies, width, noise and C
  * @property {Draw} train
  * @property {Draw} test
  * @property {number} count number D of frequencies of each landmark
  * @property {number[]} rows of the training points that are landmarks
- * @property {{ points: ArrayLike<number>, labels: ArrayLike<number> } | null} centroids the landmarks, where they are no training points
+ * @property {{ points: ArrayLike<number>, labels: ArrayLike<number> } | null} centroids landmarks that are no training points
  */
 /** @typedef {ReturnType<typeof landmarkSample>} Sample */
 
 /**
- * Points and landmarks, arrays as such.
+ * Points and landmarks as unpacked arrays.
  *
- * @param {Draws} draws @param {number} noise @param {number} [extent] half the side of the maps, where the points do not tell it
+ * @param {Draws} draws @param {number} noise @param {number} [extent] half the side of the maps, else derived from points
  */
 export function landmarkSample({ train, test, count, rows, centroids }, noise, extent) {
   const [X, testX] = [train, test].map((draw) => pointsAt(draw, noise));
@@ -34,7 +34,7 @@ export function landmarkSample({ train, test, count, rows, centroids }, noise, e
 }
 
 /**
- * What the width changes, but for the losses: frequencies, and maps, decision and errors of the prior.
+ * Data that depend on the width, except for the losses: frequencies, and maps, decision and errors of the prior.
  *
  * @param {Sample} sample @param {Float64Array} draws of frequencies, (L or more, D, 2) @param {number} sigma
  * @param {number} C of the linear SVM @param {number} cells along a side of the prior's maps

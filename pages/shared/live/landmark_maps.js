@@ -1,5 +1,5 @@
 // @ts-check
-// What the views of landmarks share: the prior's and the learned maps, and a linear SVM on the learned similarities.
+// Shared by the views of landmarks: the prior's and the learned maps, and a linear SVM on the learned similarities.
 
 import { errorBetween, valueBetween } from "./between.js";
 import { GRID } from "./constants.js";
@@ -51,33 +51,33 @@ export class LandmarkMaps extends LiveView {
    * @type {LiveView["panels"]} */
   mapPanels = [];
 
-  /** Settings that the numbers below belong to.
+  /** Settings of the numbers below.
    * @type {string | null} */
   computed = null;
 
-  /** Waves for the graphics processor; null as long as the view sums by itself.
+  /** Waves for the graphics processor; null while the view sums by itself.
    * @type {MapWaves | null} */
   mapWaves = null;
 
   /** @type {ReturnType<typeof setTimeout>} */
   graphicsTimer;
 
-  /** Draws that data are made from, with their arrays as such.
+  /** Draws behind the data, with unpacked arrays.
    * @type {Pick<Draws, "train" | "test" | "count"> & { version: string, frequencies: Float64Array } | undefined} */
   drawn;
 
-  /** Points and landmarks that are made of them.
+  /** Points and landmarks made from the draws.
    * @type {Sample} */
   sample;
 
   /** @type {Cosines[]} */
   cosines = [];
 
-  /** Cosines at the test points of the landmarks for which they were needed; before, of other data.
+  /** Cosines at the test points, of the landmarks that needed them: `now`, and `before` with other data.
    * @type {{ now: Float32Array[], before: Float32Array[] }} */
   testTables = { now: [], before: [] };
 
-  /** Frequencies of each landmark whose cosines are there. */
+  /** Number of frequencies of each landmark with computed cosines. */
   reached = 0;
 
   trainError = NaN;
@@ -108,7 +108,7 @@ export class LandmarkMaps extends LiveView {
     const centroids = this.clicked ? null : data.centroids;
     const shown = { ...this.drawn, rows: this.landmarkRows, centroids };
     const sample = (this.sample = landmarkSample(shown, this.noise, extent));
-    const loss = new Float64Array(sample.rows.length * sample.max_D); // to be filled where they are reached
+    const loss = new Float64Array(sample.rows.length * sample.max_D); // filled when D reaches them
     return { ...data, ...sample, ...ofWidth(sample, this.drawn.frequencies, this.sigma, C, GRID), loss };
   }
 
@@ -134,7 +134,7 @@ export class LandmarkMaps extends LiveView {
     }
   }
 
-  /** Reserve memory for what depends on the sliders. */
+  /** Reserve memory for results that depend on the sliders. */
   prepare() {
     const { L, n, maxD } = this;
     this.nodes = new Nodes(this.extent, GRID, this.omega);
@@ -153,7 +153,7 @@ export class LandmarkMaps extends LiveView {
     this.scratch = new Float64Array(Math.max(n, this.testY.length));
   }
 
-  /** Compute cosines of the first D frequencies, of twice as many where some are there. @param {number} D */
+  /** Compute cosines of the first D frequencies; of twice as many if there are cosines already. @param {number} D */
   reach(D) {
     const { reached, data } = this;
     if (D <= reached) return;
@@ -180,7 +180,7 @@ export class LandmarkMaps extends LiveView {
     };
   }
 
-  /** From now on, have the cosines of all frequencies, and sum on the graphics processor, if there is one. */
+  /** From now on, use the cosines of all frequencies, and sum on the graphics processor, if there is one. */
   prepareGraphics() {
     this.reach(this.maxD);
     if (hasGraphics()) this.mapWaves = this.wavesAtCells();
@@ -293,7 +293,7 @@ export class LandmarkMaps extends LiveView {
     this.testError = this.errorAtTestPoints();
   }
 
-  /** The test error: of most points the values on the grid tell the side, cosines are summed for the others alone. */
+  /** The test error: values on the grid give the side of most points; only for the others are cosines summed. */
   errorAtTestPoints() {
     const { L, D, maxD, Q, svm, decision, extent, omega, testX, testY } = this;
     const step = (2 * extent) / GRID;

@@ -1,5 +1,5 @@
 // @ts-check
-// What the live views evaluate: softmax of losses, sums of cosines, a small linear SVM. All data come from the engine,
+// Functions of the live views: softmax of losses, sums of cosines, a small linear SVM. All data come from the engine,
 // and tests compare these functions with it.
 
 /** @typedef {Float32Array | Float64Array} Floats */
@@ -156,7 +156,7 @@ function roughCosineOfTurns(t) {
  * cos and sin of omega_m (point - grid_i), each (D, G), for one coordinate.
  *
  * @param {Floats} omega frequencies of the plane, one after the other
- * @param {number} offset where the first of them starts
+ * @param {number} offset start of the first of them
  * @param {number} D @param {number} point @param {0 | 1} coordinate @param {Floats} grid
  * @returns {Waves}
  */
@@ -243,8 +243,8 @@ export function firstWeights(Q, start, order, count, out) {
 }
 
 /**
- * What sums of the first 0, 1, ..., D cosines of an order have reached: their share of the weight, and the root mean
- * square, over a square grid, of what they lack of the whole sum.
+ * Sums of the first 0, 1, ..., D cosines of an order: their share of the weight, and the root mean square of their
+ * difference from the whole sum over a square grid.
  *
  * @param {Floats} Q @param {number} start @param {number[]} order all D positions in the row
  * @param {Waves} u @param {Waves} v @param {number} G
@@ -298,7 +298,7 @@ export function kernelMap(Q, D, u, v, G, out) {
 export function cosineTable(omega, offset, D, x, y, points, spare) {
   const n = points.length / 2;
   const table = spare?.length === D * n ? spare : new Float32Array(D * n);
-  // Numbers in double precision, one coordinate after the other, are read in half the time.
+  // Reading numbers in double precision, one coordinate after the other, takes half the time.
   const [along, across] = [new Float64Array(n), new Float64Array(n)];
   for (let j = 0; j < n; j++) {
     along[j] = (x - points[2 * j]) / TURN;
@@ -569,7 +569,7 @@ export function nearestPoint(points, x, y, distance) {
 }
 
 /**
- * Terms rounded so that they still add up to their rounded sum: all down, and those with the largest remainders up.
+ * Terms rounded so that they still add up to their rounded sum: all down, except the largest remainders, which go up.
  *
  * @param {number[]} values at least 0
  * @param {number} digits after the point

@@ -63,8 +63,8 @@ function errorOf(points, places, table, frequency) {
 }
 
 /**
- * Where to evaluate sums of waves on a square, and how to get from there to the cells of its map: at few points if the
- * waves are slow, for a polynomial of degree r takes waves of up to about r / extent; otherwise at the cells themselves.
+ * Points at which to evaluate sums of waves on a square, and polynomials from there to the cells of its map. Slow waves
+ * need few points, since a polynomial of degree r follows waves of up to about r / extent; others need the cells.
  */
 export class Nodes {
   /**
@@ -81,7 +81,7 @@ export class Nodes {
     /** Polynomials at the cells, (cells, nodes); none if the nodes are the cells.
      * @type {Float32Array | null} */
     this.table = null;
-    // With more nodes, the sums at the cells would be as quick.
+    // With more nodes, sums at the cells would be as fast.
     for (let count = Math.ceil(fastest * extent) + 8; count < 0.8 * cells; count += 2) {
       const points = chebyshevPoints(extent, count);
       const table = lagrangePolynomials(points, centres);
@@ -125,7 +125,7 @@ export class Nodes {
 }
 
 /**
- * Inner products of the rows of two matrices, four at a time: sums that wait for each other would take longer.
+ * Inner products of the rows of two matrices, four at a time: single sums would wait for each other.
  *
  * @param {Float32Array} A (a, count)
  * @param {Float32Array} B (b, count), b at least 4
@@ -136,7 +136,7 @@ function innerProducts(A, B, count, out) {
   const b = B.length / count;
   for (let from = 0, to = 0; from < A.length; from += count, to += b) {
     for (let next = 0; next < b; next += 4) {
-      const first = Math.min(next, b - 4); // the last four may overlap those before
+      const first = Math.min(next, b - 4); // the last four may overlap the previous ones
       const start = first * count;
       let [p, q, r, s] = [0, 0, 0, 0];
       for (let k = 0; k < count; k++) {

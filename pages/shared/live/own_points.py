@@ -22,7 +22,7 @@ _canvas = st.components.v2.component(
 
 
 def mount(code: str, on_change: Callable[[str, str], None] | None = None) -> None:
-    """Show the canvas with the points of a code; `on_change` gets the code before a change and the one after it."""
+    """Show the canvas with the points of a code; `on_change` gets the code before and after a change."""
 
     def take() -> None:
         sent = str(st.session_state[_KEY].get("points") or "")
@@ -45,7 +45,7 @@ def mount(code: str, on_change: Callable[[str, str], None] | None = None) -> Non
 
 @contextmanager
 def beside(code: str, on_change: Callable[[str, str], None] | None = None):
-    """A place for what shows the reader's points, with the canvas beside it; the whole width without a code."""
+    """Yield in a place for what shows the reader's points, next to the canvas; without a code it is full width."""
     if not code:
         yield
         return

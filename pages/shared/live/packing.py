@@ -1,4 +1,4 @@
-"""What the engine computed, as the data that a live view shows: arrays as base64, and the rest as JSON has it.
+"""Results of the engine as data of a live view: arrays as base64, and the rest as JSON.
 
 The data of a view come from its ``pack_`` function. The browser evaluates only sums of cosines, softmax, a small linear
 SVM, and interpolation in tables and between two steps of a descent; tests compare these with the engine.
@@ -53,12 +53,12 @@ LIVE_CELLS, KERNEL_CELLS, PLANE_CELLS = 100, 80, 121
 
 
 def as_base64(array: ArrayLike, dtype: str) -> str:
-    """The bytes of an array of a little-endian type such as "<f8", as text."""
+    """Return the bytes of an array of a little-endian type such as "<f8", as text."""
     return b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode("ascii")
 
 
 def with_version(data: dict[str, Any]) -> dict[str, Any]:
-    """The data with their fingerprint, by which the browser recognises data that it has."""
+    """Return the data with their fingerprint, by which the browser recognises data that it has."""
     return data | {"version": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]}
 
 
@@ -71,7 +71,7 @@ def pack_landmarks(
     C: float,
     test_error: str = "test error",
 ) -> dict[str, Any]:
-    """Data of the views of landmarks; `fresh` is the sample of the test errors, which are called `test_error`."""
+    """Pack the data of the views of landmarks; `fresh` is the sample of the test errors, called `test_error`."""
     return with_version(
         {
             "omega": as_base64(problem.omega, "<f4"),
@@ -95,7 +95,7 @@ def pack_landmarks(
 
 
 def pack_draw(draw: Draw | SimpleNamespace, dtype: str) -> dict[str, str]:
-    """A sample whose noise the browser sets, with coordinates of a little-endian type such as "<f8"."""
+    """Pack a sample whose noise the browser sets, with coordinates of a little-endian type such as "<f8"."""
     normals = {} if draw.normals is None else {"normals": as_base64(draw.normals, dtype)}
     return {"positions": as_base64(draw.positions, dtype)} | normals | {"labels": as_base64(draw.y, "i1")}
 
@@ -111,7 +111,7 @@ def pack_kernel(
     delta_extent: float,
     data_extent: float,
 ) -> dict[str, Any]:
-    """Data of the live view of a learned kernel; `optimized` (R, N) holds the weights of OKRFF for every radius."""
+    """Pack the data of the live view of a kernel; `optimized` (R, N) has the weights of OKRFF for every radius."""
     return with_version(
         {
             "prior": as_base64(plane.prior, "<f4"),

@@ -12,7 +12,7 @@ from pages.shared.live.packing import KERNEL_CELLS, LIVE_CELLS, PLANE_CELLS
 from rff_engine.plots.style import palette
 
 _PAGES = Path(__file__).parents[2]
-#: The files of each view, below `pages/` and without their endings.
+#: Files of each view, below `pages/` and without their endings.
 VIEWS = {
     "opening": "start/view",
     "prior": "kernel/view",

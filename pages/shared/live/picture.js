@@ -11,7 +11,7 @@ import { fontOf } from "./typeface.js";
 /** Around the view, in CSS pixels. */
 const MARGIN = 12;
 const LINE_HEIGHT = 1.35;
-/** Colours of a file: those of the light theme, for paper and slides. */
+/** Colours of a file: the light theme's, for paper and slides. */
 export const INK_OF_FILES = "#31333f";
 const GROUND_OF_FILES = "#ffffff";
 
@@ -23,7 +23,7 @@ const GROUND_OF_FILES = "#ffffff";
 export function svgOf({ root, panels }) {
   /** @type {HTMLElement} */
   const bar = root.querySelector(".scrubbers");
-  bar.style.position = "static"; // where it stands in the page, however far that is scrolled
+  bar.style.position = "static"; // its place in the page, however far the page is scrolled
   const c = new SvgContext();
   const whole = root.getBoundingClientRect();
   const [width, height] = [whole.width, whole.height].map((length) => Math.ceil(length + 2 * MARGIN));
@@ -58,7 +58,7 @@ function writeText({ c, left, top }, element) {
   const x = box.left - left + MARGIN;
   const y = box.top - top + MARGIN;
   if (style.writingMode !== "horizontal-tb") {
-    // The style sheet turns it by half a circle: it reads upwards.
+    // The style sheet turns it by half a circle, so that it reads upwards.
     c.save();
     c.textAlign = "center";
     c.translate(x + box.width / 2 + size / 3, y + box.height / 2);
@@ -77,7 +77,7 @@ function writeText({ c, left, top }, element) {
 }
 
 /**
- * Words of an element without those that say what to do, which a file has no use for.
+ * Words of an element without instructions, which are useless in a file.
  *
  * @param {Element} element
  */

@@ -1,6 +1,6 @@
 // @ts-check
-// The reader's points on a grid of the plane: their code in the URL (own_points.py of the app's controls has it too), and what
-// a reader does to them. Points are never changed, but replaced by others.
+// The reader's points on a grid of the plane: their code in the URL (as in own_points.py of the app's controls), and
+// edits by the reader. Points are never changed, but replaced by others.
 
 /** @typedef {{ x: number, y: number, label: number }} OwnPoint in cells of the grid, from 0; the class is -1 or 1 */
 
@@ -39,7 +39,7 @@ export function decodePoints(code, cells) {
 }
 
 /**
- * The number of the nearest point within a distance, or -1; of equally near ones the last, which is painted on top.
+ * The number of the nearest point within a distance, or -1. If several are as near, the last one, painted on top.
  *
  * @param {OwnPoint[]} points @param {number} x @param {number} y @param {number} within
  */
@@ -54,7 +54,7 @@ export function nearestPoint(points, x, y, within) {
 }
 
 /**
- * Without one point: the last takes its place, so the others keep their numbers.
+ * The points without one of them: the last takes its place, so the others keep their numbers.
  *
  * @param {OwnPoint[]} points @param {number} k
  */
@@ -65,7 +65,7 @@ export function without(points, k) {
 }
 
 /**
- * With one point elsewhere.
+ * The points with one of them moved.
  *
  * @param {OwnPoint[]} points @param {number} k @param {number} x @param {number} y
  */

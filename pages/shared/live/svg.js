@@ -125,7 +125,7 @@ export class SvgContext {
   }
 
   /**
-   * As on a canvas, text wider than `maxWidth` is condensed.
+   * Condense text wider than `maxWidth`, as a canvas does.
    *
    * @param {string} text @param {number} x @param {number} y
    */

@@ -1,5 +1,5 @@
 // @ts-check
-// The typeface of text on canvases: the page's own, and in a file, which cannot load it, any without serifs.
+// The typeface of text on canvases: the page's own. A file cannot load it, and has any typeface without serifs.
 
 export const FAMILY_OF_FILES = "sans-serif";
 

@@ -1,5 +1,5 @@
 // @ts-check
-// Arrays of a view's data, which come as base64, or as such where the browser has made them.
+// Arrays of a view's data: they come as base64, or as arrays if the browser has made them.
 
 /** @import { Floats } from "./maths.js" */
 /** @import { Draw } from "./landmark_data.js" */
@@ -15,7 +15,7 @@ export function unpackedArray(packed, Type) {
 }
 
 /**
- * A sample, its noise apart if it comes so.
+ * A sample, with separate noise if it comes so.
  *
  * @template {Floats} T
  * @param {Record<string, any>} draw

@@ -1,6 +1,6 @@
 // @ts-check
-// What the live views share: sliders that repaint the canvases at every frame, Play, gliding to settings that come from
-// the server, and reports of the settings that a slider was left at.
+// Shared by live views: sliders that repaint the canvases at every frame, Play, gliding to settings from the server,
+// and reports of the settings at which a slider was left.
 
 import { paintChart } from "./charts.js";
 import { setTheme, tableOf } from "./rasters.js";
@@ -38,10 +38,10 @@ export const reducedMotion = () => REDUCED_MOTION.matches;
 
 /** A canvas and the painter that fills it, in CSS pixels. The same painter paints the panel of a saved picture. */
 export class Panel {
-  /** What `still` painted last, and the look and the size that it was painted for. */
+  /** The last picture of `still`, with its look and size. */
   layer = { canvas: document.createElement("canvas"), look: "" };
 
-  /** Look and size that the panel was painted for. */
+  /** Look and size of the painted panel. */
   painted = "";
 
   /**
@@ -57,7 +57,7 @@ export class Panel {
   }
 
   /**
-   * @param {string} look what the panel's picture depends on, apart from data, sliders and focus
+   * @param {string} look state of the panel's picture, apart from data, sliders and focus
    * @param {Data} data @param {string} focus
    */
   repaint(look, { version, sample = version }, focus) {
@@ -79,7 +79,7 @@ export class Panel {
   }
 
   /**
-   * Paint what neither a slider nor the focus changes: on the screen as a picture that is kept, in a file as it is.
+   * Paint the part that neither a slider nor the focus changes: on the screen as a kept picture, in a file directly.
    *
    * @param {Context} c of the panel or of a file @param {number} w @param {number} h
    * @param {(c: Context) => void} paint
@@ -103,7 +103,7 @@ export class LiveView {
    * @type {Data} */
   given;
 
-  /** Data with all that the view shows.
+  /** Complete data of the view.
    * @type {Data} */
   data;
 
@@ -113,7 +113,7 @@ export class LiveView {
   /** @type {Panel[]} */
   panels = [];
 
-  /** Under the pointer, or chosen by keyboard.
+  /** Element under the pointer, or chosen by keyboard.
    * @type {any} */
   focus = {};
 
@@ -129,7 +129,7 @@ export class LiveView {
    * @type {{ left: number, right: number }} */
   frame;
 
-  /** Whole numbers that a slider takes, where it takes no others.
+  /** Whole numbers that a slider takes, if it takes no others.
    * @type {number[]} */
   counts = [];
 
@@ -209,7 +209,7 @@ export class LiveView {
   // --- what a view implements ---------------------------------------------------------------------------------------
 
   /**
-   * Data with all that the view shows: from draws a view makes it, see `landmark_data.js` and `kernel_data.js`.
+   * Complete data of the view, which it may make from draws, see `landmark_data.js` and `kernel_data.js`.
    *
    * @param {Data} data @returns {Data}
    */
@@ -274,22 +274,22 @@ export class LiveView {
     return isLog(input) ? 10 ** Number(input.value) : Number(input.value);
   }
 
-  /** The width of the prior that its slider is at: the value of the app's control, which has three figures. */
+  /** The prior's width on its slider: the value of the app's control, which has three figures. */
   get sigma() {
     return roundedPower(Number(this.inputs.sigma.value));
   }
 
-  /** The standard deviation of the noise: that of its slider, or of the data where it is not moved here. */
+  /** The standard deviation of the noise: the slider's, or the data's if no slider moves it. */
   get noise() {
     return "noise" in this.given.settings ? this.value("noise") : this.given.noise;
   }
 
-  /** Rows of the training points that are landmarks, where there are landmarks. */
+  /** Rows of the training points that are landmarks, if there are landmarks. */
   get landmarkRows() {
     return this.clicked ?? this.given.rows;
   }
 
-  /** Key of the data on screen: the version that the server sent, and what is computed here from its draws. */
+  /** Key of the data on screen: the server's version and the values derived from its draws. */
   get version() {
     const { version, draws, C, centroids } = this.given;
     if (!draws) return version;
@@ -325,7 +325,7 @@ export class LiveView {
     const outdated = this.outdated(data);
     this.given = data;
     if (other || !outdated) this.clicked = null;
-    if (data.noise !== undefined) this.inputs.noise.value = String(data.noise); // from where it glides, once it is shown
+    if (data.noise !== undefined) this.inputs.noise.value = String(data.noise); // it glides from there once shown
     if (other) {
       if (first) this.moveTo(data.settings, false);
       this.focus = {};
@@ -338,7 +338,7 @@ export class LiveView {
     this.request();
   }
 
-  /** Take in the data for where the sliders are that change what is made of draws. */
+  /** Take in the data for the positions of the sliders on which data from draws depend. */
   complete() {
     const { given } = this;
     if (!given.draws) this.data = given;
@@ -434,7 +434,7 @@ export class LiveView {
     this.request();
   }
 
-  /** Report to the server where the sliders were left. */
+  /** Report the positions of the sliders to the server. */
   settle() {
     clearTimeout(this.restTimer);
     this.dragging = false;
@@ -442,7 +442,7 @@ export class LiveView {
     this.report("settled", Object.fromEntries(Object.keys(this.inputs).map((name) => [name, this.value(name)])));
   }
 
-  /** Remember what is reported: settings that differ from it come from before. */
+  /** Remember the report: settings that differ from it are older. */
   note() {
     const positions = Object.fromEntries(Object.entries(this.inputs).map(([name, { value }]) => [name, Number(value)]));
     this.reported = { positions, rows: this.landmarkRows, time: performance.now() };

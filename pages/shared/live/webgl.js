@@ -43,7 +43,7 @@ const WAVE_TABLES = /** @type {const} */ (["alongCos", "alongSin", "acrossCos", 
 
 /** A WebGL context with the program of sums, and the waves of one view. */
 class Graphics {
-  /** Whose waves the textures hold.
+  /** Waves in the textures.
    * @type {MapWaves | null} */
   loaded = null;
 
@@ -137,7 +137,7 @@ class Graphics {
 }
 
 /**
- * Whether a cell in the middle of each map is what it should be; some drivers compute something else without an error.
+ * Whether a cell in the middle of each map is right; some drivers compute wrong sums without an error.
  *
  * @param {MapWaves} waves @param {Float32Array} Q @param {number} used @param {Float32Array} out
  */

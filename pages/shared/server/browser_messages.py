@@ -1,6 +1,6 @@
-"""Of the messages that a browser may send, Streamlit handles only those that the app uses.
+"""Let Streamlit handle only the browser messages that the app uses.
 
-From every websocket Streamlit accepts what its developers' menu sends too: to clear the caches of all visitors, to name
+Streamlit accepts messages of its developers' menu from every websocket: to clear the caches of all visitors, to name
 the files of the repository, to install programs. A message that the app does not use has no effect and no answer.
 """
 
@@ -20,7 +20,7 @@ _handle = AppSession.handle_backmsg
 
 
 def is_used(message: BackMsg) -> bool:
-    """Whether the app uses messages of this kind."""
+    """Return whether the app uses messages of this kind."""
     kind = message.WhichOneof("type")
     if kind == "backend_operation_request":
         return message.backend_operation_request.WhichOneof("payload") in USED_OPERATIONS
@@ -34,7 +34,7 @@ def _handle_used(session: AppSession, message: BackMsg) -> None:
 
 
 def refuse_unused() -> None:
-    """Let all sessions of this server, of now and of later, handle only messages that the app uses."""
+    """Make all sessions of this server, now and later, handle only messages that the app uses."""
     AppSession.handle_backmsg = _handle_used
     # At each websocket of a foreign origin Streamlit would ask another host for this server's address, and wait.
     net_util.get_external_ip = lambda: None

@@ -1,6 +1,6 @@
-"""Results in memory: those of toy and shipped data for all sessions, those of points drawn by hand for their session.
+"""Results in memory: on toy and shipped data for all sessions, on points drawn by hand for their session alone.
 
-Streamlit keeps both, within a limit of bytes, and computes a result once that several sessions need at a time.
+Streamlit keeps both within a limit of bytes. It computes a result once if several sessions need it at a time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _of_session(key: str, _make: Callable[[], object]) -> object:
 
 
 def shared_cache(function: Function) -> Function:
-    """Cache what a function returns for its arguments, frozen descriptions; each caller gets a copy of its own."""
+    """Cache what a function returns for its arguments, frozen descriptions; each caller gets its own copy."""
     name = f"{function.__module__}.{function.__qualname__}"
 
     @wraps(function)
@@ -39,18 +39,18 @@ def shared_cache(function: Function) -> Function:
         keep = _of_session if _drawn_by_hand((*arguments, *named.values())) else _of_all
         if keep is _of_session and get_script_run_ctx(suppress_warning=True) is None:
             return function(*arguments, **named)
-        # Streamlit's own key of a description leaves out the types of descriptions inside it, and pickled bytes differ
-        # for equal texts that are two objects.
+        # Streamlit's own key of a description leaves out the types of descriptions inside it, and pickled bytes of
+        # equal texts differ if these are two objects.
         return keep(repr((name, arguments, named)), partial(function, *arguments, **named))
 
     return known
 
 
 def cache_results(module: ModuleType, *names: str, in_workers: Sequence[str] = ()) -> None:
-    """Let functions of a page's `compute` or `view`, which know nothing of Streamlit, keep what they return.
+    """Cache what functions of a page's `compute` or `view` return; these know nothing of Streamlit.
 
-    They call each other by their names in the module, so each uses what the others keep. Those `in_workers` take long
-    and are computed in another process.
+    Functions call each other by their names in the module, so each uses cached results of the others. Functions
+    `in_workers` take long and run in another process.
     """
     for name in (*names, *in_workers):
         function = getattr(module, name)
@@ -61,7 +61,7 @@ def cache_results(module: ModuleType, *names: str, in_workers: Sequence[str] = (
 
 
 def _drawn_by_hand(value) -> bool:
-    """Whether a description has points that its reader has drawn, see `ToyData`."""
+    """Return whether a description has points that its reader has drawn, see `ToyData`."""
     if is_dataclass(value):
         return bool(getattr(value, "points", "")) or any(
             _drawn_by_hand(getattr(value, one.name)) for one in fields(value)

@@ -1,4 +1,4 @@
-"""The current page, and what is set once a server."""
+"""The current page, and settings that are made once a server."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def record_page(page: str) -> None:
 
 
 def current_page() -> str:
-    """The address of the current page; `st.context.url` may be wrong after a change of page."""
+    """Return the address of the current page; `st.context.url` may be wrong after a change of page."""
     return st.session_state[_ENTERED]
 
 
 def page() -> catalogue.Page:
-    """The record of the current page."""
+    """Return the record of the current page."""
     return catalogue.BY_NAME[current_page() or "start"]
 
 
 def count_of_runs() -> int:
-    """How often the whole script has run for this session; runs of fragments are not counted."""
+    """Return how often the whole script has run for this session; runs of fragments are not counted."""
     return st.session_state.get(_RUNS, 0)
 
 

@@ -42,7 +42,7 @@ class ServerLimits:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> ServerLimits:
-        """The limits that the variables set. Invalid values are logged; the default is used."""
+        """Return the limits that the variables set. Invalid values are logged; the default is used."""
         limits = {}
         for one in fields(cls):
             variable, low, high = one.metadata.values()
@@ -57,7 +57,7 @@ class ServerLimits:
 
 
 def _number(text: str) -> float:
-    """The number in a text, 25e9 included; NaN if it is none."""
+    """Return the number in a text, 25e9 included; NaN if the text is no number."""
     try:
         return float(text)
     except ValueError:
@@ -68,5 +68,5 @@ LIMITS = ServerLimits.from_environment(os.environ)
 
 
 def visitor() -> str:
-    """The secret key that limits count this session by."""
+    """Return the secret key by which limits count this session."""
     return st.session_state.setdefault("visitor", secrets.token_hex(8))

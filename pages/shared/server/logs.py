@@ -1,6 +1,6 @@
 """Entries of the server's log: one line each, without the messages of errors, which may quote a visitor's data.
 
-Streamlit and uvicorn log what a request holds, such as its origin, as it is, and errors with their messages.
+Streamlit and uvicorn log parts of a request, such as its origin, unchanged, and errors with their messages.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ MAX_CHARACTERS = 1000
 
 
 class SafeRecord(logging.LogRecord):
-    """An entry of any logger; of errors, given in any way, it has the type and the place in the code."""
+    """An entry of any logger; it names an error, given in any way, by its type and its place in the code."""
 
     def __init__(self, *given, **named):
         super().__init__(*given, **named)
@@ -30,7 +30,7 @@ class SafeRecord(logging.LogRecord):
 def _redacted(value):
     if not isinstance(value, BaseException):
         return value
-    # Here, because it takes seconds to import the engine, and the server starts without it.
+    # Import here, because it takes seconds to import the engine, and the server starts without it.
     from rff_engine.studies.running.processes import redacted_traceback
 
     return redacted_traceback(value)

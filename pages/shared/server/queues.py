@@ -1,7 +1,7 @@
-"""Who may compute now: as many scripts of pages as there are cores, and one sweep on a visitor's own data.
+"""Slots to compute: one for each core, for scripts of pages, and one for a sweep on a visitor's own data.
 
-If all scripts computed at once, each of a script's many calls of NumPy, which release the interpreter's lock, would
-wait for all others. Fragments that poll a run compute nothing.
+If all scripts computed at once, each of a script's many NumPy calls would release the interpreter's lock and wait for
+all others. Fragments that poll a run compute nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def compute_slot() -> Iterator[None]:
 
 
 def release_slot() -> None:
-    """Free this thread's slot before a wait; the script goes on without one, since it may hold a lock of a cache."""
+    """Free this thread's slot before a wait. The script resumes without one, since it may hold a lock of a cache."""
     if getattr(_mine, "held", False):
         _mine.held = False
         _slots.release()
@@ -61,6 +61,6 @@ def sweep_turn(report: Callable[[str], None]) -> Iterator[None]:
 
 
 def too_many_waiting(name: str, count: int) -> ValueError:
-    """The error raised when `count` runs or sweeps, named `name`, already wait, the most allowed."""
+    """Return the error raised when `count` runs or sweeps, named `name`, already wait, the most allowed."""
     some = f"1 {name} is" if count == 1 else f"{count} {name}s are"
     return ValueError(f"{some} waiting, the most allowed; try again when one has finished.")

@@ -1,7 +1,4 @@
-"""What a page needs to know of rooms before it asks for one: codes, and a room as its members see it.
-
-It needs no database, see `rooms`.
-"""
+"""Codes of rooms, and a room as its members see it; `rooms` has the rooms themselves, and needs a database."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import dataclass
 
 #: Seconds for which a room is kept.
 LIFETIME = 24 * 3600
-#: Letters of codes: none that is mistaken for another, and no vowels, so that no code is a word.
+#: Letters of codes: no letter resembles another, and there are no vowels, so that no code is a word.
 ALPHABET = "23456789BCDFGHJKMNPQRSTVWXYZ"
 CODE_LENGTH = 6
 _CODE = re.compile(f"[{ALPHABET}]{{{CODE_LENGTH}}}")
@@ -33,11 +30,11 @@ class Room:
 
 
 def clean_code(text: str) -> str | None:
-    """A code as it is stored, from what someone has written; None if it cannot be one."""
+    """Return a code as it is stored, from what someone has written; None if it cannot be a code."""
     code = re.sub(r"[\s-]", "", text[:40]).upper()
     return code if _CODE.fullmatch(code) else None
 
 
 def shown(code: str) -> str:
-    """A code for the reader, in two halves."""
+    """Return a code for the reader, in two halves."""
     return f"{code[: CODE_LENGTH // 2]} {code[CODE_LENGTH // 2 :]}"

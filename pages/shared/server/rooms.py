@@ -1,10 +1,10 @@
 """Rooms of classes: predictions that the readers of a lesson make together, kept for a day next to the results.
 
-Whoever opens a room gets its code, which the class enters, and a secret, without which no one sees predictions before
-they are revealed. A prediction is stored as the step, the choice and an id of the browser that is random and another in
-every room. All processes of a server share the rooms through the database; none keeps anything of them in its memory.
+Whoever opens a room gets its code, which the class enters, and a secret. Without the secret no one sees predictions
+before they are revealed. A prediction is stored as the step, the choice and an id of the browser, which is random and
+another in every room. All processes of a server share the rooms through the database, and keep none in memory.
 
-What a room is about is left to `lessons`.
+`lessons` knows the subject of a room.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _rooms = sa.Table(
 
 
 def _room_column() -> sa.Column:
-    """The room of a row, which is deleted with it."""
+    """Return the column for the room of a row; the row is deleted with its room."""
     room = sa.ForeignKey(_rooms.c.code, ondelete="CASCADE")
     return sa.Column("room", sa.String(CODE_LENGTH), room, primary_key=True)
 
@@ -106,13 +106,13 @@ class Rooms(Database):
         return self.write(lambda connection: self._insert_room(connection, room)), secret
 
     def enter(self, code: str) -> Room:
-        """The room with a code that someone has entered.
+        """Return the room with a code that someone has entered.
 
         Raises
         ------
         ValueError
-            If there is none, or too many wrong codes have been entered in this minute: then even a right one is
-            refused, or guesses would cost nothing.
+            If there is no such room, or too many wrong codes have been entered in this minute. Then even a right code
+            is refused, or guesses would cost nothing.
         """
         room = self.write(lambda connection: self._guess(connection, code))
         if room is None:
@@ -120,12 +120,12 @@ class Rooms(Database):
         return room
 
     def room(self, code: str) -> Room:
-        """The room of a member, who has entered it before.
+        """Return the room of a member, who has entered it before.
 
         Raises
         ------
         RoomEndedError
-            If there is none any more.
+            If the room has ended.
         """
         return self.read(lambda connection: self._existing(connection, code))
 
@@ -139,14 +139,14 @@ class Rooms(Database):
         RoomEndedError
             If there is no such room any more.
         ValueError
-            If the step or the answer is none, or the room has all the predictions that it may have for the step.
+            If there is no such step or answer, or the room has the most predictions for the step.
         """
         _check("step", step, 1, MAX_STEPS)
         _check("answer", answer, 0, MAX_ANSWERS - 1)
         return self.write(lambda connection: self._insert_prediction(connection, code, step, visitor, answer))
 
     def counts(self, code: str, step: int, secret: str | None = None) -> dict[int, int] | None:
-        """How often each answer was predicted; None before the step is revealed, except with the room's secret.
+        """Count how often each answer was predicted; None before the step is revealed, except with the room's secret.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class Rooms(Database):
         return self.read(counted)
 
     def admits(self, code: str, secret: str | None) -> bool:
-        """Whether the secret is the room's."""
+        """Return whether the secret is the room's."""
         return self.read(lambda connection: self._admits(connection, code, secret))
 
     def reveal(self, code: str, secret: str, step: int) -> None:
@@ -197,7 +197,7 @@ class Rooms(Database):
         self._delete_expired(connection)
         if not self._limits.rooms:
             raise ValueError("This server has no rooms for classes.")
-        # Counting locks the hour's row: of two that open at once, one waits, so neither limit is exceeded.
+        # Counting locks the hour's row: if two open at once, one waits, so neither limit is exceeded.
         if not self._within_rate(connection, _OPENED, _HOUR, self._limits.rooms_per_hour):
             most = self._limits.rooms_per_hour
             raise ValueError(
@@ -211,9 +211,9 @@ class Rooms(Database):
         return code
 
     def _guess(self, connection, code: str) -> Room | None:
-        """The room with a code, or `None`; a code without a room is counted as wrong."""
+        """Return the room with a code, or `None`; count a code without a room as wrong."""
         most = self._limits.wrong_codes
-        # Counting first locks the minute's row: of codes entered at the same time each waits for the one before.
+        # Count first, which locks the minute's row: codes entered at the same time wait for each other.
         counted = connection.begin_nested()
         if not self._within_rate(connection, _WRONG, _MINUTE, most):
             raise ValueError(f"{most} wrong codes have been entered in this minute; try again in the next one.")
@@ -238,12 +238,12 @@ class Rooms(Database):
         return True
 
     def _member(self, connection, code: str, visitor: str) -> bytes:
-        """The id of a visitor in a room, which says nothing of who it is and differs from that in other rooms."""
+        """Return the id of a visitor in a room; it hides who the visitor is, and is another in every room."""
         salt = connection.scalar(sa.select(_rooms.c.salt).where(_rooms.c.code == code))
         return hashlib.sha256(salt + visitor.encode()).digest()[:_ID_BYTES]
 
     def _find(self, connection, code: str, lock: bool = False) -> Room | None:
-        """The room with a code, locked for the transaction if asked."""
+        """Return the room with a code, locked for the transaction if asked."""
         kept = _rooms.c.code == code, _rooms.c.opened > self._clock() - LIFETIME
         query = sa.select(_rooms.c.lesson, _rooms.c.step).where(*kept)
         row = connection.execute(query.with_for_update() if lock else query).one_or_none()
@@ -265,7 +265,7 @@ class Rooms(Database):
         return stored is not None and hmac.compare_digest(stored, _digest(secret))
 
     def _lead(self, code: str, secret: str, work: Callable[[sa.Connection], object]) -> None:
-        """Do what only whoever opened the room may do."""
+        """Do `work` if the secret is that of whoever opened the room."""
 
         def checked(connection) -> None:
             self._existing(connection, code, lock=True)
@@ -299,7 +299,7 @@ def _check(name: str, value: int, low: int, high: int) -> None:
 
 @cached({}, condition=threading.Condition())
 def rooms() -> Rooms:
-    """The rooms of this server, whose expired ones are deleted every hour."""
+    """Return the rooms of this server, whose expired ones are deleted every hour."""
     opened = Rooms(default_store())
     threading.Thread(target=_delete_hourly, args=(opened,), daemon=True).start()
     return opened

@@ -60,14 +60,14 @@ class RunSize(NamedTuple):
 
 
 def training_rows(dataset: str) -> int:
-    """Number of training rows of a data set, see `datasets.random_split`."""
+    """Return the number of training rows of a data set, see `datasets.random_split`."""
     info = datasets.describe(dataset)
     rest = info.n_train_file or info.n_samples - math.ceil(TEST_FRACTION * info.n_samples)
     return rest - math.ceil(VALID_FRACTION * rest)
 
 
 def run_size(protocol: FeatureSweep | LandmarkStudy, dataset: str) -> RunSize:
-    """The largest matrix of a run: its features on the training rows, or the kernel matrix of its SVM."""
+    """Return the largest matrix of a run: its features on the training rows, or the kernel matrix of its SVM."""
     rows = training_rows(dataset)
     n = min(rows, protocol.max_train or rows)
     n_svm = min(n, protocol.max_train_svm or n)
@@ -94,12 +94,12 @@ class RunSettings:
     split_name: str
     """"published" or "random" """
     seed: int
-    """Of the first repeat: its random split and all its draws"""
+    """Seed of the first repeat: of its random split and all its draws"""
     repeats: int
     """Runs with consecutive seeds"""
     methods: tuple[str, ...]
     scaling: str = "none"
-    """Of the columns: "none" or "standard" """
+    """Scaling of the columns: "none" or "standard" """
 
     def protocol(self) -> FeatureSweep | LandmarkStudy:
         kind = {"features": FeatureSweep, "landmarks": LandmarkStudy}[self.study]
@@ -120,7 +120,7 @@ BREAST_SWEEP = RunSettings("features", "breast", "quick", "published", 0, 10, Fe
 
 @dataclass(eq=False)
 class Run:
-    """A run and its progress. Only the queue's thread writes to it, except for what `cancel` sets."""
+    """A run and its progress. Only the queue's thread writes to it, and `cancel`."""
 
     settings: RunSettings
     store: Store
@@ -137,7 +137,7 @@ class Run:
     cancelled_by: str | None = None
     """The visitor who cancelled it, if one did"""
     seconds: float = 0.0
-    """Seconds it had been running when it was cancelled"""
+    """Seconds that it ran before it was cancelled"""
     cancelled: threading.Event = field(default_factory=threading.Event)
     _process: subprocess.Popen | None = None
     _first_report: tuple[float, float] | None = None
@@ -175,7 +175,7 @@ class Run:
         return f"about {seconds:.0f} s left" if seconds < 100 else f"about {seconds / 60:.0f} min left"
 
     def may_cancel(self, visitor: str) -> bool:
-        """Whether a visitor may cancel the run: its owner, or anyone once the owner has left."""
+        """Return whether a visitor may cancel the run: its owner, or anyone once the owner has left."""
         return self.owner is not None and (visitor == self.owner or not visits.is_present(self.owner))
 
     def cancel(self, visitor: str | None = None) -> None:
@@ -188,7 +188,7 @@ class Run:
         self.end()
 
     def end(self) -> None:
-        """Kill its process, if there is one; a row is in the store or is not."""
+        """Kill its process, if there is one; the store has whole rows only."""
         if self._process is not None:
             self._process.kill()
 
@@ -204,7 +204,7 @@ class Run:
         except Exception as error:
             self._fail(redacted_traceback(error))
         self.end()
-        self._n_reported += 1  # rows that were not reported are read
+        self._n_reported += 1  # read rows that were not reported, too
         _log.info("run %s %s after %.1f s", run, self.state, time.monotonic() - self.started)
 
     def _follow(self) -> None:
@@ -274,7 +274,7 @@ class RunQueue:
             self._waiting.get().work()
 
     def find(self, settings: RunSettings) -> Run | None:
-        """The run of these settings, from this server's memory or from the store."""
+        """Return the run of these settings, from this server's memory or from the store."""
         with self._lock:
             known = self._runs.get(settings)
             if known is None and (stored := self._in_store(settings)) is not None:
@@ -329,12 +329,12 @@ class RunQueue:
             raise too_many_waiting("run", waiting)
 
     def active(self) -> list[Run]:
-        """The runs that run or wait, in order."""
+        """Return the runs that run or wait, in order."""
         with self._lock:
             return [run for run in self._runs.values() if run.active]
 
     def ahead_of(self, run: Run) -> int:
-        """Number of active runs before this one."""
+        """Return the number of active runs before this one."""
         active = self.active()
         return active.index(run) if run in active else 0
 
@@ -358,9 +358,9 @@ def _check_size(settings: RunSettings) -> None:
 
 
 def _open(url: str | None) -> tuple[Store, bool]:
-    """The store of this server and whether it persists; a temporary one if the file of the user cannot be opened.
+    """Open the store of this server; return it and whether it persists. If the user's file fails, use a temporary one.
 
-    One that RFF_STORE names is not replaced: a database may be there again for the next visitor.
+    Raise a StoreError for a store that RFF_STORE names: its database may be back for the next visitor.
     """
     try:
         return Store(default_store() if url is None else url), True
@@ -373,5 +373,5 @@ def _open(url: str | None) -> tuple[Store, bool]:
 
 @cached({}, condition=threading.Condition())
 def run_queue() -> RunQueue:
-    """The runs of this server."""
+    """Return the runs of this server."""
     return RunQueue()

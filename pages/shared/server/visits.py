@@ -15,11 +15,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 _COOKIE = "_streamlit_xsrf"
 _sessions: dict[str, str] = {}
-"""The visitor of each session that was connected when a visitor last came"""
+"""Visitors by session, as far as sessions were connected at the last run"""
 
 
 def current_visitor() -> str:
-    """The visitor of this session, a secret; every run of a script calls this."""
+    """Return the visitor of this session, a secret; every run of a script calls this."""
     if "browser" not in st.session_state:
         st.session_state["browser"] = visitor_of_cookie(st.context.cookies.get(_COOKIE)) or secrets.token_hex(16)
     if (context := get_script_run_ctx()) is not None:  # None where Python runs app.py without a server
@@ -30,7 +30,7 @@ def current_visitor() -> str:
 
 
 def is_present(visitor: str) -> bool:
-    """Whether a visitor has a page open."""
+    """Return whether a visitor has a page open."""
     return any(of == visitor and _connected(session) for session, of in list(_sessions.items()))
 
 
@@ -39,7 +39,7 @@ def _connected(session: str) -> bool:
 
 
 def has_cookie() -> bool:
-    """Whether this session's browser sends the token, without which the server accepts no file.
+    """Return whether this session's browser sends the token, without which the server accepts no file.
 
     In a frame of another site it does not, unless the server allows that. Without a connection, as in tests, it does.
     """
@@ -48,7 +48,7 @@ def has_cookie() -> bool:
 
 
 def visitor_of_cookie(value: object) -> str | None:
-    """A digest of the token in a cookie's value; None if there is no token.
+    """Return a digest of the token in a cookie's value; None if there is no token.
 
     Streamlit writes ``2|mask|masked token|time``, all but the last in hexadecimal digits, with a new mask each time.
     """

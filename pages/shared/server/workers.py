@@ -1,4 +1,4 @@
-"""Processes that compute what takes long: a second core works, and light pages need not wait for heavy ones."""
+"""Processes for long computations: a second core works, and light pages need not wait for heavy ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages.shared.server.queues import release_slot
 from rff_engine.studies.running.processes import end_with
 
 _log = get_logger(__name__)
-# Small products gain nothing from threads, and are slower with them where other processes compute too.
+# Threads gain nothing on small products, and slow them down if other processes compute too.
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
 
@@ -39,20 +39,20 @@ def compute(function: Callable, *arguments, **keywords):
 
 
 def _call(module: str, name: str, *arguments, **keywords):
-    """Call a function of our own by its name: in a worker it is the one that keeps nothing."""
+    """Call a function of the app by its name: a worker gets the version without a cache."""
     return getattr(import_module(module), name)(*arguments, **keywords)
 
 
 @cached({}, condition=threading.Condition())
 def _workers() -> ProcessPoolExecutor:
-    # loky's own reusable executor is one for each thread, and every script has a thread of its own.
+    # loky makes one reusable executor for each thread, and every script has its own thread.
     ending = {"initializer": end_with, "initargs": (os.getpid(),)}
     return ProcessPoolExecutor(LIMITS.workers, timeout=3600, env=_ONE_THREAD, **ending)
 
 
 def side_by_side(calls: Mapping) -> dict[object, Future]:
-    """Make calls of `compute` at the same time and wait for all; a call that raises ends no other."""
-    if LIMITS.workers:  # a slot for work of its own the script keeps
+    """Make calls of `compute` at the same time and wait for all; an error in one call ends no other."""
+    if LIMITS.workers:  # for its own work the script keeps a slot
         release_slot()
     session = get_script_run_ctx(suppress_warning=True)  # whose cached results the calls may need
     join = None if session is None else lambda: add_script_run_ctx(threading.current_thread(), session)
@@ -61,5 +61,5 @@ def side_by_side(calls: Mapping) -> dict[object, Future]:
 
 
 def results(calls: Mapping) -> dict:
-    """What the calls return, made at the same time; raises what the first of those that fail raises."""
+    """Return the results of calls made at the same time; raise the error of the first call that fails."""
     return {name: future.result() for name, future in side_by_side(calls).items()}

@@ -18,7 +18,7 @@ from pages.shared.controls.widgets import Control, as_text, without_headings
 from pages.shared.sharing import codes
 from pages.shared.sharing.program import program
 
-#: Called with what makes the table of a page, when the page ends; the static edition sets it.
+#: Called at the end of a page with the function that makes its table; the static edition sets it.
 keep: Callable[[Callable[[], pd.DataFrame]], None] | None = None
 
 _PLACE = ("lesson", "step")
@@ -27,7 +27,7 @@ _link_and_figures = browser.component("sharing", Path(__file__).with_name("row.j
 
 
 def query(controls: Sequence[Control | str], values: SimpleNamespace) -> list[tuple[str, str]]:
-    """The query parameters of a link to these values: all controls that apply, also those at their defaults."""
+    """Return the query parameters of a link to these values: all controls that apply, also at their defaults."""
     return [
         (control.key, text)
         for control in without_headings(controls)
@@ -37,17 +37,17 @@ def query(controls: Sequence[Control | str], values: SimpleNamespace) -> list[tu
 
 
 def _place() -> list[tuple[str, str]]:
-    """The parameters of the lesson; the panel has a choice for projector mode."""
+    """Return the parameters of the lesson; the panel has a choice for projector mode."""
     return [(name, st.query_params[name]) for name in _PLACE if name in st.query_params]
 
 
 def _take_link() -> None:
-    """Store the link that the panel shows, for its code to be made."""
+    """Store the link that the panel shows, so that the next run makes its code."""
     st.session_state[_SHOWN_LINK] = st.session_state["sharing"].get("link")
 
 
 def _texts(value) -> list[str]:
-    """A control's value as texts in the URL."""
+    """Return a control's value as texts in the URL."""
     return list(value) if isinstance(value, tuple) else [as_text(value)]
 
 
@@ -70,11 +70,11 @@ def offer(
     controls, values
         Controls of the page and their values.
     numbers : callable
-        Makes the table; called on a click, outside of the script run.
+        Makes the table; called on a click, outside the script run.
     settings : mapping, optional
-        Settings of the program that differ from the control of that name, or have none.
+        Settings of the program that differ from the control of the same name, or have no control.
     parameters : mapping, optional
-        Further parameters of the link; one of several texts stands there as often.
+        Further parameters of the link; a parameter with several texts is repeated.
     caption : str, optional
         Text below the row.
     """
@@ -93,7 +93,7 @@ def offer(
 
 @st.fragment
 def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) -> None:
-    """Buttons for the link, figures, numbers and code; a link shown in the panel runs only this part again."""
+    """Show buttons for the link, figures, numbers and code; a link shown in the panel reruns only this part."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="top", key="take_it_with_you"):
         picture = codes.picture_of(st.session_state.get(_SHOWN_LINK))
         _link_and_figures(key="sharing", data=data | {"code": picture}, width="content", on_link_change=_take_link)
@@ -119,7 +119,7 @@ def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) 
 
 @st.fragment
 def _show(code: str) -> None:
-    """The code, sent when the expander opens: highlighting it loads 1.5 MB of script."""
+    """Show the code, sent when the expander opens: highlighting it loads 1.5 MB of script."""
     shown = st.expander(
         "Python code that reproduces this view", icon=":material/code:", key="shown_code", on_change="rerun"
     )

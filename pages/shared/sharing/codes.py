@@ -12,7 +12,7 @@ _QUIET_ZONE = 4  # modules, as ISO/IEC 18004 asks for
 
 
 def picture_of(link: object) -> dict | None:
-    """The QR code of a link for the browser, or a sentence on why there is none; None without a link."""
+    """Return the QR code of a link for the browser, or a sentence on why there is none; None without a link."""
     if not (isinstance(link, str) and link):  # a browser may send anything
         return None
     try:
@@ -23,7 +23,7 @@ def picture_of(link: object) -> dict | None:
 
 @lru_cache(maxsize=256)
 def qr_code(link: str) -> str:
-    """A QR code as the address of an SVG picture, black on white in every theme.
+    """Return a QR code as the address of an SVG picture, black on white in every theme.
 
     Parameters
     ----------
@@ -46,6 +46,6 @@ def qr_code(link: str) -> str:
         )
     if not (link.isascii() and link.isprintable()):
         raise ValueError("The link has characters that an address must encode, so there is no QR code of it.")
-    # The lowest level of correction that fits is raised where that makes the code no larger.
+    # Start at the lowest level of correction; segno raises it if the code stays as small.
     code = segno.make(link, error="l", micro=False)
     return code.svg_data_uri(border=_QUIET_ZONE, dark="#000", light="#fff", omitsize=True, nl=False)

@@ -51,7 +51,7 @@ export class Panel {
   }
 
   /**
-   * Take what the page is now.
+   * Take the current link and code of the page.
    *
    * @param {Query} query @param {Code | null} code
    */

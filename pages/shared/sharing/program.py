@@ -1,6 +1,6 @@
 """The program of a page: its `compute.py`, which computes the page's numbers and imports the library alone.
 
-`program` returns its text with the page's settings in place of those of its block "# The experiment".
+`program` returns its text with the page's settings in its block "# The experiment".
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def program(page: str, settings: Mapping) -> str:
 
 
 def _literal(value) -> str:
-    """A value as Python source."""
+    """Return a value as Python source."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
-    # Names of files are a visitor's: repr escapes marks of writing direction and all else that cannot be seen.
+    # Visitors choose names of files: repr escapes marks of writing direction and all other invisible characters.
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) and value.isprintable() else repr(value)
