@@ -110,7 +110,7 @@ def visit(browser, address: str):
 
 
 def drag(page) -> tuple[float, list[float]] | None:
-    """Frames per second, and ms from each input to its frame, while the first slider of a live page is dragged."""
+    """Drag the first slider of a live page; return frames per second, and ms from each input to its frame."""
     if page.locator(".live input").count() == 0:
         return None
     thumb = page.locator(".live input[type=range]").first
@@ -155,7 +155,7 @@ def change(page, control) -> bool:
 
 
 def sidebar_controls(page) -> list[str]:
-    """Classes of the visible controls of the sidebar, except those that replace the whole page."""
+    """Return the classes of the visible controls of the sidebar, except those that replace the whole page."""
     controls = page.locator("[data-testid=stSidebar] [data-testid=stElementContainer][class*=st-key-]")
     keys = [
         next(name for name in controls.nth(i).get_attribute("class").split() if name.startswith("st-key-"))
@@ -166,7 +166,7 @@ def sidebar_controls(page) -> list[str]:
 
 
 def server_side(page) -> list[tuple[float, float]]:
-    """Milliseconds from inputs to the first repainted figure, and to the last change of the page.
+    """Measure milliseconds from inputs to the first repainted figure, and to the last change of the page.
 
     The controls of the sidebar take turns.
     """

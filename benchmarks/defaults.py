@@ -82,7 +82,7 @@ CLASSIFIERS: dict[str, Callable] = {
 
 
 def points_and_labels(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs as numbers, and the classes."""
+    """Return the inputs as numbers, and the classes."""
     source = SETS[name]
     if not isinstance(source, Table):
         return source(return_X_y=True)
@@ -105,7 +105,7 @@ def settings(asked) -> Iterator[dict]:
 
 
 def rows_of(dataset: str, D: int | None, method: str) -> Iterator[dict]:
-    """The accuracy in percent and the seconds of processor time, means over the folds."""
+    """Yield the accuracy in percent and the seconds of processor time, as means over the folds."""
     X, y = points_and_labels(dataset)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     accuracies, seconds = [], []
@@ -123,7 +123,7 @@ def rows_of(dataset: str, D: int | None, method: str) -> Iterator[dict]:
 
 
 def tables(rows: pd.DataFrame) -> str:
-    """The sets at the middle D with the least gain on RFF and what a fit takes, and the means at every D."""
+    """Show the sets at the middle D, with the least gain on RFF and the seconds of a fit, and the means at every D."""
     counts = sorted(rows.D.dropna().unique())
     middle = counts[len(counts) // 2]
     columns = [*MAPS, *CLASSIFIERS]

@@ -56,7 +56,7 @@ BUDGET = 30.0  # seconds of a contestant; one that would need more is not run ag
 
 
 def alignment_loss(X, y, omega):
-    """Losses over all pairs (Letarte et al. 2019, Prop. 7), y in {-1, 1}, as the authors' code has them."""
+    """Compute losses over all pairs (Letarte et al. 2019, Prop. 7), y in {-1, 1}, as the authors' code does."""
     n, losses = X.shape[0], []
     for block in np.array_split(omega, max(1, 16 * n * len(omega) // 10**9)):
         cosines = np.sum(y[:, None] * np.cos(X @ block.T), axis=0)
@@ -66,7 +66,7 @@ def alignment_loss(X, y, omega):
 
 
 def landmark_alignment_loss(X, y, landmarks, labels, omega):
-    """Losses over the pairs of each landmark, itself a row of X (Letarte et al. 2019, Eq. 10); omega (L, D, d)."""
+    """Compute losses over the pairs of each landmark, a row of X (Letarte et al. 2019, Eq. 10); omega (L, D, d)."""
     losses = []
     for point, label, frequencies in zip(landmarks, labels, omega, strict=True):
         same = np.where(y == label, 1.0, -1.0)
@@ -76,13 +76,13 @@ def landmark_alignment_loss(X, y, landmarks, labels, omega):
 
 
 def landmark_similarity(X, landmarks, omega, Q):
-    """Similarities to the landmarks (Letarte et al. 2019, Eq. 13), omega (L, D, d)."""
+    """Compute similarities to the landmarks (Letarte et al. 2019, Eq. 13), omega (L, D, d)."""
     each = zip(landmarks, omega, Q, strict=True)
     return np.stack([np.cos((X - point) @ frequencies.T) @ weights for point, frequencies, weights in each], axis=1)
 
 
 def linear_svms(features, y):
-    """scikit-learn's LinearSVC with its default settings at every C: coef (n_C, F), intercept (n_C,)."""
+    """Fit scikit-learn's LinearSVC with its default settings at every C: coef (n_C, F), intercept (n_C,)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # stops at max_iter for large C, as in the paper
         machines = [LinearSVC(C=C, random_state=0).fit(features, y) for C in CS]
@@ -100,7 +100,7 @@ class Race(NamedTuple):
 
 
 def rows_and_labels(name: str, quick: bool, scale: bool = False):
-    """Training rows in float32 and labels of the published split."""
+    """Return training rows in float32 and labels of the published split."""
     split = datasets.published_split(name)
     X, y = split.X_train, split.y_train
     X = StandardScaler().fit_transform(X) if scale else X
@@ -108,7 +108,7 @@ def rows_and_labels(name: str, quick: bool, scale: bool = False):
 
 
 def losses(name: str, scale: bool, quick: bool) -> Race:
-    """Losses of frequencies that are drawn in blocks, since those of farm would not fit into memory."""
+    """Prepare a race of losses. The frequencies of farm come in blocks, since all would not fit into memory."""
     X, y = rows_and_labels(name, quick, scale)
     (n, d), N = X.shape, 200 if quick else 20000
     blocks = rff.FrequencyBlocks(rff.GaussianKernel.from_gamma(GAMMA), N, d, 0)
@@ -140,7 +140,7 @@ def of_landmarks(similarity: bool, quick: bool) -> Race:
 
 
 def svm_path(D: int, quick: bool) -> Race:
-    """Ten C; LinearSVC stops early for the larger ones."""
+    """Prepare a race at ten C; LinearSVC stops early at the larger ones."""
     X, y = rows_and_labels("mnist49", quick)
     D = D // 100 if quick else D
     omega = rff.GaussianKernel.from_gamma(GAMMA).sample_frequencies(D, X.shape[1], 0)
@@ -162,7 +162,7 @@ RACES: dict[str, Callable[[bool], Race]] = {
 
 
 def run(race: Race) -> dict:
-    """Median seconds of both, the largest relative difference, and the engine's peak memory over its inputs in MB."""
+    """Return median seconds of both, the largest relative difference, and the engine's peak MB beyond its inputs."""
     seconds, answers = {"ours": [], "plain": []}, {}
     memory = np.nan
     for again, name in product((False, True, True), seconds):
@@ -182,7 +182,7 @@ def run(race: Race) -> dict:
 
 
 def resident(name: str, reset: bool = False) -> float:
-    """Resident memory of this process in bytes; "VmHWM" is its peak since the last reset. Not a number but on Linux."""
+    """Return the resident memory of this process in bytes, NaN except on Linux. "VmHWM": its peak since a reset."""
     try:
         if reset:
             gc.collect()
@@ -195,7 +195,7 @@ def resident(name: str, reset: bool = False) -> float:
 
 
 def table_of_formulas(measured: dict[str, dict]) -> str:
-    """Seconds of the engine and of the formulas, and the engine's memory, in Markdown."""
+    """Show seconds of the engine and of the formulas, and the engine's memory, in Markdown."""
     body = (
         [
             name,
@@ -223,14 +223,14 @@ class Method(NamedTuple):
 
     make: Callable[..., Any]
     values: tuple = (None,)
-    """Of a parameter of the method's own"""
+    """Values of a parameter of the method's own"""
     widths: tuple[float, ...] = WIDTHS
     at_points: bool = False
     """Whether each feature needs a training row of its own"""
 
 
 class OfRfflearn:
-    """The features within an estimator of rfflearn, which has no transformers."""
+    """The features inside an estimator of rfflearn, which has no transformers."""
 
     def __init__(self, kind: str, gamma: float, n_features: int, seed: int, _=None):
         self.kind, self.gamma, self.n_features, self.seed = kind, gamma, n_features, seed
@@ -283,7 +283,7 @@ METHODS = {
 
 
 def best(method: Method, split, n_features: int, seed: int) -> dict:
-    """Test error and seconds at the width, value and C of the least validation error."""
+    """Return test error and seconds at the width, value and C of the least validation error."""
     scale = 1 / (split.X_train.shape[1] * split.X_train.var())
     measured = []
     for times, value in product(method.widths, method.values):
@@ -304,13 +304,13 @@ def best(method: Method, split, n_features: int, seed: int) -> dict:
 
 
 def errors(decisions, y, labels) -> np.ndarray:
-    """The error rate of each column of decision values."""
+    """Return the error rate of each column of decision values."""
     return ((decisions > 0) != (np.asarray(y) == np.unique(labels)[1])[:, None]).mean(axis=0)
 
 
 @lru_cache(1)
 def scaled_split(name: str):
-    """The published split with columns scaled to [0, 1] by the training rows."""
+    """Return the published split with columns scaled to [0, 1] by the training rows."""
     split = datasets.published_split(name)
     scaler = MinMaxScaler().fit(split.X_train)
     parts = {part: scaler.transform(getattr(split, part)) for part in ("X_train", "X_valid", "X_test")}
@@ -318,7 +318,7 @@ def scaled_split(name: str):
 
 
 def settings(asked) -> Iterator[dict]:
-    """What every installed method is measured at."""
+    """Yield the settings at which every installed method is measured."""
     for name, n, method, seed in product(asked.data, asked.features, METHODS, range(asked.repeats)):
         here = find_spec("rfflearn") is not None or not method.startswith("rfflearn")
         if here and not (METHODS[method].at_points and n > len(scaled_split(name).y_train)):
@@ -330,7 +330,7 @@ def rows_of(dataset: str, features: int, method: str, seed: int) -> list[dict]:
 
 
 def table_of_features(rows: pd.DataFrame) -> str:
-    """Mean test errors in percent, the least of each set and number in bold; seconds on the last set, in the middle."""
+    """Show mean test errors in percent, the least ones in bold, and seconds on the last set at the middle number."""
     counts = sorted(rows["features"].unique())
     names = rows["dataset"].unique()
     error = (100 * rows.pivot_table("test_error", "method", ["dataset", "features"])).round(1)

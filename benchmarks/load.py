@@ -6,9 +6,9 @@
     python -m benchmarks.load --server http://localhost:8501    # one that runs already; its processes may be killed
 
 Sessions are simulated tabs (`benchmarks.tab`), spread over the pages; each moves one control after another, waits for
-the reply and pauses like a user, so that its hand never rests. With `--every` it moves one every few seconds. A session
-that is lost opens its link again, as browsers do, and is an error if that fails or a setting is another then. Memory is
-that of the server and its children, at the start after a visit to each page.
+the reply and pauses like a user, so that its hand never rests. With `--every` it moves one every few seconds. A lost
+session opens its link again, as browsers do. It is an error if that fails or changes a setting. Memory is that of the
+server and its children; the first value is taken after a visit to each page.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LONGEST_LOSS = 30.0
 
 @dataclass
 class Load:
-    """A server under load, and what the sessions meet.
+    """A server under load, and what the sessions observe.
 
     Parameters
     ----------
@@ -98,13 +98,13 @@ class Load:
             moves = moves and moves - 1
 
     def _compare(self, page: str, before: dict, after: dict) -> None:
-        """A setting that its link has not brought back is an error; a move without an answer may add or take others."""
+        """Count as an error each setting that its link restores wrongly. A lost move may add or remove settings."""
         for name in before.keys() & after.keys():
             if before[name] != after[name]:
                 self.errors[f"{page}: {name} was {before[name]} and is {after[name]}"] += 1
 
     async def sessions(self) -> None:
-        """All sessions at once."""
+        """Run all sessions at once."""
         until = time.monotonic() + 60 * self.asked.minutes
         pages = zip(range(self.asked.sessions), cycle(self.asked.pages), strict=False)
 
@@ -116,14 +116,14 @@ class Load:
         await asyncio.gather(*(session(number, page) for number, page in pages))
 
     async def warm_up(self) -> None:
-        """Visit each page in turn, to fill the caches; what is met does not count."""
+        """Visit each page in turn to fill the caches; these moves do not count."""
         for page in self.asked.pages:
             await self.visit(page, random.Random(self.asked.seed), float("inf"), self.asked.warm_up)
         self.moves.clear()
 
 
 def megabytes() -> float:
-    """Memory of the servers that this process has started, with their children (RSS)."""
+    """Return the memory in MB (RSS) of the servers that this process has started, with their children."""
     total = 0
     for one in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):  # has ended
@@ -160,7 +160,7 @@ async def measure(load: Load) -> list[float]:
 
 
 def times(name: str, seconds: list[float]) -> str:
-    """A line of the table: number, median, 95 % quantile and maximum."""
+    """Return a line of the table: number, median, 95 % quantile and maximum."""
     if not seconds:
         return f"| {name} | 0 | – | – | – |"
     cells = [f"{late:.2g} s" for late in np.percentile(seconds, [50, 95, 100])]
@@ -168,7 +168,7 @@ def times(name: str, seconds: list[float]) -> str:
 
 
 def show(load: Load, memory: list[float]) -> None:
-    """Print the table, and what else was met."""
+    """Print the table, memory, refusals and errors."""
     print("| page | moves | median | 95 % | longest |\n|---|---|---|---|---|")
     for page, seconds in load.moves.items():
         print(times(page, seconds))

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 
 def free_ports(count: int = 1) -> int:
-    """The first of some ports in a row that are free, at random: other programs look for some at the same time."""
+    """Return the first of `count` free ports in a row. It is random: other programs search at the same time."""
     for first in random.sample(range(20_000, 32_000 - count), 100):
         with suppress(OSError):
             for port in range(first, first + count):

@@ -33,7 +33,7 @@ from pages.shared.catalogue import PAGES
 LONGEST = 120
 #: Live views that ask for more data when the reader points at the slider of a control, by page and control.
 _REACHED = {(page.name, key): f"live_{page.view}" for page in PAGES for key in page.asks_at}
-#: Id of the events of a component of the app's own, with that of the component.
+#: Widget id of the events of a component of the app's own; the component's id goes into it.
 _EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 _INTERNAL = "internal error"  # in the app's message; any other error message refuses a request
 
@@ -59,7 +59,7 @@ class Widget:
     """The value that the server sets, if any"""
 
     def another(self, value, choices: random.Random):
-        """A value other than this one, or None if there is none."""
+        """Draw a value other than this one; return None if there is none."""
         if self.several:
             kept = [name for name in self.allowed if name in value]
             changes = [name for name in self.allowed if kept != [name]]
@@ -71,7 +71,7 @@ class Widget:
         return choices.choice(others) if others else None
 
     def state(self, value) -> WidgetState:
-        """The message that sends a value."""
+        """Return the message that sends a value."""
         if isinstance(value, tuple):
             state = WidgetState(id=self.id)
             getattr(state, self.field).data.extend(value)
@@ -80,7 +80,7 @@ class Widget:
 
 
 def widget(element) -> Widget | None:
-    """The control of an `Element`, or None if a user cannot change it."""
+    """Return the control of an `Element`, or None if a user cannot change it."""
     kind = element.WhichOneof("type")
     proto = getattr(element, kind)
     several = kind == "multiselect" or (kind == "button_group" and proto.click_mode == ButtonGroup.MULTI_SELECT)
@@ -103,7 +103,7 @@ def widget(element) -> Widget | None:
 
 
 def _read(kind: str, proto, several: bool) -> tuple[str, Any, tuple, str] | None:
-    """Field of the state, default and allowed values of a control, and where the message has a value that is set."""
+    """Return a control's field of the state, default, allowed values, and the field of a value that is set."""
     match kind:
         case "slider" if len(proto.default) == 1 and proto.type == Slider.SELECT_SLIDER:
             allowed = tuple((one,) for one in proto.options)
@@ -126,7 +126,7 @@ def _read(kind: str, proto, several: bool) -> tuple[str, Any, tuple, str] | None
 
 
 def _steps(proto) -> tuple[float, ...]:
-    count = min(int((proto.max - proto.min) / proto.step + 1e-9) + 1, 1000)  # of lines of a table there are millions
+    count = min(int((proto.max - proto.min) / proto.step + 1e-9) + 1, 1000)  # a table may have millions of lines
     return tuple(round(proto.min + i * proto.step, 9) for i in range(count))
 
 
@@ -255,7 +255,7 @@ class Tab:
         raise LookupError(f"{self._page} shows no button {label!r}")
 
     def component(self, name: str) -> tuple[str, dict] | None:
-        """Id and data of a component of the app's own; None if the page does not show it."""
+        """Return id and data of a component of the app's own; None if the page does not show it."""
         for element, _, _ in self._elements.values():
             if element.WhichOneof("type") == "bidi_component" and element.bidi_component.component_name == name:
                 return element.bidi_component.id, json.loads(element.bidi_component.json)
@@ -309,7 +309,7 @@ class Tab:
                 self.take(ForwardMsg.FromString(payload))
         except WebSocketException as error:
             lost = repr(error)
-        except Exception as error:  # of this tab; `_ask` raises it
+        except Exception as error:  # a fault of this tab; `_ask` raises it
             lost = f"a message that this tab cannot read: {error!r}"
         if self._finished is not None and not self._finished.done():
             self._finished.set_exception(LostError(lost))
@@ -409,7 +409,7 @@ class Tab:
 
 
 def as_text(value) -> str:
-    """A value of a control as the address has it."""
+    """Write a value of a control as the address does."""
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else f"{value:.10g}"

@@ -53,7 +53,7 @@ class Expected(NamedTuple):
 
 
 def expected() -> Iterator[list[Expected]]:
-    """What experts take the listed files for: those by which the rules were mended, then those drawn afterwards."""
+    """Yield what experts take listed files for: first files that improved the rules, then files drawn afterwards."""
     for part in EXPECTED.read_text(encoding="utf-8").split("\n[drawn afterwards]\n"):
         cells = [line.split("|") for line in part.splitlines() if line and not line.startswith("#")]
         yield [
@@ -67,7 +67,7 @@ def _names(cell: str) -> list[str]:
 
 
 def found(file: str, folder: Path | None) -> Path | None:
-    """Where a file is: in an installed package or in the folder of clones; None if it is in neither."""
+    """Return where a file is: in an installed package or in the folder of clones; None if it is in neither."""
     first, _, rest = file.partition("/")
     package = find_spec(first)
     own = [Path(package.origin).parent] if package and package.origin else []
@@ -76,7 +76,7 @@ def found(file: str, folder: Path | None) -> Path | None:
 
 
 def differs(one: Expected, path: Path) -> str:
-    """The parts in which the guess and the expert differ; an empty text if in none."""
+    """Return the parts in which the guess and the expert differ, as text; "" if there are none."""
     data = path.read_bytes()
     try:
         table = readers.read(*((gzip.decompress(data), path.stem) if path.suffix == ".gz" else (data, path.name)))
@@ -95,7 +95,7 @@ def differs(one: Expected, path: Path) -> str:
 
 
 def show_guesses(folder: Path | None) -> None:
-    """Print how many files are taken as an expert takes them, and the others."""
+    """Print how many guesses agree with the expert, and list the others."""
     for title, listed in zip(TITLES, expected(), strict=True):
         there = {one.file: differs(one, path) for one in listed if (path := found(one.file, folder))}
         wrong = {file: words for file, words in there.items() if words}
@@ -126,7 +126,7 @@ def row(i: int, n: int, cell: Callable[[int], str], between: str = ",") -> str:
 
 
 def files() -> Iterator[tuple[str, bytes, str]]:
-    """Description, bytes and name of each file."""
+    """Yield description, bytes and name of each file."""
     yield "good: 1000 rows", lines(1000, lambda i: f"{i},{i % 2}"), "x.csv"
     yield "digits and x", lines(19_999, lambda i: f"{digits_and_x(i)},{i % 2}"), "x.csv"
     yield "digits and x", lines(19_999, lambda i: f"{digits_and_x(i)};{i % 2}", "a;b"), "x.csv"
@@ -170,7 +170,7 @@ def show_hostile() -> None:
 
 
 def prepared(table, **options) -> str:
-    """Prepare a table as the page does; the outcome as text."""
+    """Prepare a table as the page does, and return the outcome as text."""
     target = roles.suggest_target(table)
     X = preparation.prepare(table, target, roles.suggest_columns(table, target), **options).X
     return f"{table.n_rows} x {len(table.columns)}, prepared to {X.shape[0]} x {X.shape[1]}"
@@ -184,7 +184,7 @@ NAMES = ("table.csv", "table.tsv", "table.svm", "table.parquet", "table")
 
 
 def one_input(data: bytes) -> None:
-    """Read and prepare a file, whose first byte chooses its name: refused in one line at most."""
+    """Read and prepare a file. Its first byte chooses its name. A refusal must be a sentence on one line."""
     if not data:
         return
     try:
@@ -195,7 +195,7 @@ def one_input(data: bytes) -> None:
 
 
 def fuzz(seconds: int) -> None:
-    """Fuzz the readers in this process, guided by their branches, from the small ones of the tests' bad files."""
+    """Fuzz the readers in this process, guided by their branches. Start from the small bad files of the tests."""
     import atheris
 
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "datasets"))

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from .dataset import Dataset
 from .toy import MAX_NOISE
 
-#: The fewest points of a class: pairs within a class, and a landmark beside another point, need two.
+#: The fewest points of a class: a pair within a class, or a landmark and another point, needs two.
 MIN_OF_A_CLASS = 2
 #: Half the side of the square in which points are placed, and cells of the grid along a side.
 EXTENT, CELLS = 2.0, 1000
@@ -33,7 +33,7 @@ Points = tuple[tuple[float, float, int], ...]
 
 
 def given_points(points: Sequence[tuple[float, float, int]]) -> Dataset:
-    """The data set of given points of two classes.
+    """Make a data set of given points of two classes.
 
     Parameters
     ----------
@@ -81,10 +81,10 @@ def given_points(points: Sequence[tuple[float, float, int]]) -> Dataset:
 def noisy_copies(
     sample: Dataset, n_samples: int, noise: float, random_state: int | np.random.RandomState | None = 0
 ) -> Dataset:
-    """Copies of the points of a data set in turn, each moved by Gaussian noise.
+    """Copy the points of a data set in turn, and move each copy by Gaussian noise.
 
-    They are a sample of the given points smoothed by the noise, and not of a distribution that the points came from:
-    an error on them says how a decision holds nearby.
+    The copies sample the given points smoothed by the noise, not the distribution of these points: an error on them
+    says how well a decision holds nearby.
 
     Parameters
     ----------

@@ -20,12 +20,12 @@ MAX_NOISE = 10.0  # coordinates are of order 1
 
 
 def toy_names() -> tuple[str, ...]:
-    """Names of the problems of `make_toy`."""
+    """Return the names of the problems of `make_toy`."""
     return tuple(_PROBLEMS)
 
 
 def toy_input_names() -> tuple[str, ...]:
-    """Names of the inputs of `make_toy_inputs`."""
+    """Return the names of the inputs of `make_toy_inputs`."""
     return (*_INPUTS, *_PROBLEMS)
 
 
@@ -170,7 +170,7 @@ def _circles(rng: np.random.RandomState, n: int, label: int) -> np.ndarray:
 
 
 def _cells(rng: np.random.RandomState, n: int, label: int, n_cells: int) -> np.ndarray:
-    """Uniform points on the squares of one colour of an n_cells by n_cells board, 3 wide."""
+    """Draw uniform points on the squares of one colour of an n_cells by n_cells board, 3 wide."""
     columns, rows = np.meshgrid(np.arange(n_cells), np.arange(n_cells))
     colour = (columns + rows) % 2 == (0 if label == 1 else 1)
     corners = np.column_stack([columns[colour], rows[colour]])

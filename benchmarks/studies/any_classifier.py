@@ -36,7 +36,7 @@ EPSILON, N_FRESH, SEEDS = 0.05, 20_000, 10
 
 
 def _plane(make: Callable, **of_make) -> Callable:
-    """Points of the plane to learn from, and fresh ones."""
+    """Return a function that draws points of the plane to learn from, and fresh ones."""
 
     def points(seed: int):
         X, y = make(n_samples=1000 + N_FRESH, random_state=seed, **of_make)
@@ -46,7 +46,7 @@ def _plane(make: Callable, **of_make) -> Callable:
 
 
 def _held_out(load: Callable) -> Callable:
-    """Rows to learn from, and a third that is held out."""
+    """Return a function that splits rows into those to learn from and a third that is held out."""
     return lambda seed: train_test_split(*load(return_X_y=True), test_size=1 / 3, random_state=seed)
 
 
@@ -82,7 +82,7 @@ def rows_of(dataset: str, classifier: str, seed: int) -> Iterator[dict]:
 
 
 def conformal_sets(classifier, X: np.ndarray, y: np.ndarray, X_new: np.ndarray) -> np.ndarray:
-    """Which classes the sets of split conformal prediction hold, (n_new, K), calibrated on X and y."""
+    """Return which classes the sets of split conformal prediction hold, (n_new, K), calibrated on X and y."""
     given = classifier.predict_proba(X)[np.arange(len(y)), np.searchsorted(classifier.classes_, y)]
     k = int(np.ceil((len(y) + 1) * (1 - EPSILON)))
     least = np.sort(given)[::-1][k - 1] if k <= len(y) else 0.0
@@ -90,7 +90,7 @@ def conformal_sets(classifier, X: np.ndarray, y: np.ndarray, X_new: np.ndarray) 
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Means over the seeds: errors, what is certified, and how often less; what sets miss, and how many labels."""
+    """Show means over the seeds: error, certified risk, how often the error exceeds it; misses and sizes of sets."""
 
     def cell(part: pd.DataFrame) -> str:
         mean = part.mean(numeric_only=True)

@@ -48,18 +48,18 @@ def rows_of(dataset: str, split: int, method: str, D: int) -> list[dict]:
 
 @lru_cache(1)
 def _certified(name: str, split: int) -> tuple:
-    """The rows of a split and the kernel that all methods share."""
+    """Return the rows of a split and the kernel that all methods share."""
     certified = CertifiedSplit(datasets.random_split(datasets.load(name), split), split, N_CANDIDATES)
     return certified, certified.kernel()
 
 
 def tables(results: pd.DataFrame) -> str:
-    """Tables in Markdown: against D, and all bounds at D = 100."""
+    """Show tables in Markdown: against D, and all bounds at D = 100."""
     return f"{table_against_D(results)}\n\n{table_of_bounds(results)}"
 
 
 def table_against_D(results: pd.DataFrame) -> str:
-    """Mean test error, certified risk and test-set bound in percent, at each D."""
+    """Show mean test error, certified risk and test-set bound in percent, at each D."""
     counts = sorted(results["D"].unique())
 
     body = [
@@ -78,7 +78,7 @@ def _errors_and_bounds(cell: pd.DataFrame) -> str:
 
 
 def table_of_bounds(results: pd.DataFrame, D: int = 100) -> str:
-    """Means in percent at one D of the method with the smallest certified risk of each set."""
+    """Show means in percent at one D, for the method with the smallest certified risk on each set."""
 
     body = []
     for name, of in frame.by_dataset(results[results["D"] == D]):

@@ -94,19 +94,19 @@ class BetaProblem:
         return least_beta(self.losses, n, _EPSILON, kernel_bound)
 
     def svm(self, omega) -> dict:
-        """C and errors of the SVM that errs least on the validation rows."""
+        """Return C and errors of the SVM that errs least on the validation rows."""
         return svm_errors(
             self.parts, {part: rff.fourier_features(getattr(self.parts, part).X, omega) for part in PARTS}, CS
         )
 
     def drawn_svm(self, beta: float, D: int) -> dict:
-        """`svm` on D frequencies drawn from the pseudo-posterior, by the same random numbers for every beta."""
+        """Return `svm` on D frequencies of the pseudo-posterior, drawn by the same random numbers for every beta."""
         weights = rff.pseudo_posterior(self.losses, beta, len(self.parts.train.y))
         drawn = np.random.default_rng((self.seed, D)).choice(_N_CANDIDATES, size=D, p=weights)
         return self.svm(self.candidates.take(drawn))
 
     def errors(self, D: int) -> dict:
-        """Test errors of the three choices, and the betas of two of them."""
+        """Return the test errors of the three choices, and the betas of two of them."""
         validated = {beta: self.drawn_svm(beta, D) for beta in BETAS}
         best = min(BETAS, key=lambda beta: validated[beta]["valid_error"])
         return {
@@ -126,7 +126,7 @@ def problem_of(name: str, split: int) -> BetaProblem:
 
 
 def interval(values) -> str:
-    """The mean with its sign; of two or more values also the half-width of its 95 % interval by Student's t."""
+    """Show the mean with its sign, and for several values the half-width of its 95 % interval by Student's t."""
     mean = f"{np.mean(values):+.2f}"
     if len(values) < 2:
         return mean
@@ -134,7 +134,7 @@ def interval(values) -> str:
 
 
 def tables(results: pd.DataFrame) -> str:
-    """Mean test errors in percent, and of "bound" less "validated" the mean and the half-width of its 95 % interval."""
+    """Show mean test errors in percent, and the mean and 95 % interval of "bound" less "validated"."""
     counts = sorted(results["D"].unique())
 
     body = []

@@ -57,12 +57,12 @@ def main(
 
 
 def chosen(datasets: Sequence[str] = DATASETS) -> dict[str, Any]:
-    """The option `--datasets`."""
+    """Return the option `--datasets`."""
     return {"nargs": "+", "choices": DATASETS, "default": datasets, "metavar": "NAME"}
 
 
 def counts(*values: float, kind: type = int) -> dict[str, Any]:
-    """An option of several numbers."""
+    """Return an option of several numbers."""
     return {"nargs": "+", "type": kind, "default": values}
 
 
@@ -72,9 +72,9 @@ def rows(
     rows_of: Callable[..., Iterable[dict]],
     shipped: Path | None = None,
 ) -> pd.DataFrame:
-    """The rows of a file after those that it lacks have been added; without a file those that ship, or all, computed.
+    """Add the rows that a file lacks, and return all. Without a file, return the shipped rows, or compute all.
 
-    A row that is computed is printed as a line.
+    Print each computed row as a line.
     """
     if output is None and shipped:
         return pd.read_csv(shipped)
@@ -93,12 +93,12 @@ def rows(
 
 
 def _has(known: pd.DataFrame, setting: dict) -> bool:
-    """Whether a row has this setting."""
+    """Return whether a row has this setting."""
     return bool(np.logical_and.reduce([_same(known[key], value) for key, value in setting.items()]).any())
 
 
 def _same(column: pd.Series, value) -> np.ndarray | pd.Series:
-    """Where a column has a value; what does not apply is None, and empty in the file."""
+    """Return where a column has a value. What does not apply is None, and empty in the file."""
     if value is None:
         return column.isna()
     if isinstance(value, str):
@@ -107,7 +107,7 @@ def _same(column: pd.Series, value) -> np.ndarray | pd.Series:
 
 
 def by_dataset(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The rows of each data set of `DATASETS` that has some, with its name."""
+    """Yield name and rows of each data set of `DATASETS` that has rows."""
     for name in DATASETS:
         of = rows[rows["dataset"] == name]
         if len(of):
@@ -115,13 +115,13 @@ def by_dataset(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def markdown(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [f"| {' | '.join(line)} |" for line in (header, *body)]
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]])
 
 
 def write(path: Path, text: str, marks: tuple[str, str]) -> None:
-    """Put `text` between two marks of a page; a ValueError if it does not hold each once, in order."""
+    """Put `text` between two marks of a page. Raise a ValueError if it does not hold each once, in order."""
     page = path.read_text(encoding="utf-8")
     begin, end = marks
     if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
@@ -131,20 +131,20 @@ def write(path: Path, text: str, marks: tuple[str, str]) -> None:
 
 
 def machine() -> str:
-    """Cores and versions."""
+    """Return the number of cores, and versions."""
     libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     return f"{os.cpu_count()} cores, Python {platform.python_version()}, {libraries}"
 
 
 @cache
 def reruns(target: str, dataset: str) -> pd.DataFrame:
-    """Shipped rows of a data set that a table or figure needs."""
+    """Return the shipped rows of a data set that a table or figure needs."""
     with Store(reproduction.SHIPPED, read_only=True) as store:
         return to_frame(reproduction.known_rows(store, target, (dataset,)))
 
 
 @cache
 def published_gamma(dataset: str) -> float:
-    """gamma that the SVM of the shipped reruns chooses on the published split."""
+    """Return the gamma that the SVM of the shipped reruns chooses on the published split."""
     known = reruns("table1", dataset)
     return float(known[(known["method"] == "svm") & (known["split"] == "published")]["gamma"].iloc[0])

@@ -3,9 +3,9 @@
     python -m benchmarks.studies.learners                                      # the table of docs/how-to
     python -m benchmarks.studies.learners --datasets breast --output rows.csv  # computes what it lacks, then the table
 
-A split, and gamma on it, are those of the bundled reruns: so are the rows of PB landmarks at 1, 5 and 10 %. `--output`
-adds to a file: PB landmarks at 2 %; boosting, whose rounds are as many as these landmarks; and a linear SVM on the
-boosted landmarks. Settings and C are chosen on validation rows.
+Splits, their gamma, and the rows of PB landmarks at 1, 5 and 10 % come from the bundled reruns. `--output` adds to a
+file: PB landmarks at 2 %; boosting with as many rounds as landmarks; and a linear SVM on the boosted landmarks.
+Settings and C are chosen on validation rows.
 `datasets/data/reruns/learners.csv` is such a file.
 """
 
@@ -43,14 +43,14 @@ _CS = LandmarkStudy().Cs
 
 
 def settings(asked) -> Iterator[dict]:
-    """Fits: the first splits of all data sets come first."""
+    """Yield fits; the first splits of all data sets come first."""
     for repeat, name, method in product(range(10), asked.datasets, FITS):
         if repeat < (asked.repeats or _REPEATS[name]):
             yield {"dataset": name, "repeat": repeat, "method": method}
 
 
 def rows_of(dataset: str, repeat: int, method: str) -> list[dict]:
-    """The rows of one fit on a split, of all shares or numbers of frequencies."""
+    """Return the rows of one fit on a split, for all shares or numbers of frequencies."""
     start = time.perf_counter()
     rows = FITS[method](dataset, repeat)
     fixed = dict.fromkeys(COLUMNS) | {"dataset": dataset, "repeat": repeat, "method": method}
@@ -58,7 +58,7 @@ def rows_of(dataset: str, repeat: int, method: str) -> list[dict]:
 
 
 def _pb_landmarks(name: str, repeat: int) -> list[dict]:
-    """The share that the bundled reruns do not have, by the same protocol, chosen among its settings by validation."""
+    """Compute the share that the bundled reruns lack, by the same protocol. Validation chooses among its settings."""
     protocol = LandmarkStudy.preset(
         "splits", shares=(0.02,), selections=("clustering",), methods=("pb_landmarks",), gamma=gamma_of(name, repeat)
     )
@@ -72,7 +72,7 @@ def _pb_landmarks(name: str, repeat: int) -> list[dict]:
 
 
 def _boosted(name: str, repeat: int, weak: str) -> list[dict]:
-    """The vote after as many rounds as landmarks in each share and, for landmarks, a linear SVM on them."""
+    """Compute the vote after as many rounds as landmarks in each share and, for landmarks, a linear SVM on them."""
     problem = problem_of(name, repeat)
     counts = [landmark_count(len(problem.train.y), 2, share) for share in SHARES]
     model = rff.LandmarkBoosting(
@@ -98,7 +98,7 @@ def _vote_error(model, values: dict, problem: LetarteProblem, part: str, count: 
 
 
 def svm_errors(problem: LetarteProblem, features: dict, Cs: Sequence[float] = _CS) -> dict:
-    """C and errors of the linear SVM with the fewest validation errors."""
+    """Return C and errors of the linear SVM with the fewest validation errors."""
     features = {part: np.ascontiguousarray(values, problem.feature_dtype) for part, values in features.items()}
     path = rff.linear_svm_path(features["train"], problem.train.y, Cs)
     best = problem.best_errors(path, lambda part, rows: features[part][rows], Cs)
@@ -118,13 +118,13 @@ def _splits(name: str) -> Callable:
 
 
 def problem_of(name: str, repeat: int) -> LetarteProblem:
-    """A split of the bundled reruns, with their kernel."""
+    """Return a split of the bundled reruns, with their kernel."""
     problem = LetarteProblem.of(_splits(name)(repeat), {}, repeat)
     return problem.with_gamma(gamma_of(name, repeat), "auto")
 
 
 def gamma_of(name: str, repeat: int) -> float:
-    """gamma that the RBF SVM of the bundled reruns chose on a split."""
+    """Return the gamma that the RBF SVM of the bundled reruns chose on a split."""
     rows = bundled(name)
     (gamma,) = rows.loc[rows["repeat"] == repeat, "gamma"].unique()
     return float(gamma)
@@ -134,9 +134,9 @@ def gamma_of(name: str, repeat: int) -> float:
 
 
 def tables(rows: pd.DataFrame) -> str:
-    """Mean test errors in percent over the splits that all methods have, by share, and where PB landmarks err least.
+    """Show mean test errors in percent by share, over splits that all methods have, and where PB landmarks err least.
 
-    A cell has those of `METHODS` and the largest of their standard errors.
+    A cell has the errors of `METHODS` and the largest of their standard errors.
     """
     rows, won, body = rows[rows["method"].isin(METHODS)], {}, []
     for name, of in frame.by_dataset(rows):
@@ -153,7 +153,7 @@ def tables(rows: pd.DataFrame) -> str:
 
 
 def mean_errors(rows: pd.DataFrame, name: str) -> Iterator[tuple[float, pd.DataFrame]]:
-    """For each share the test errors, (splits, methods), on the splits that all methods have."""
+    """Yield each share with its test errors, (splits, methods), on the splits that all methods have."""
     known = bundled(name)
     known = known[(known["landmarks"] == "clustering") & (known["method"] == "pb_landmarks")]
     own = rows.assign(split="random")
@@ -168,7 +168,7 @@ def mean_errors(rows: pd.DataFrame, name: str) -> Iterator[tuple[float, pd.DataF
 
 
 def bundled(name: str) -> pd.DataFrame:
-    """Bundled rows of landmarks of a data set on random splits."""
+    """Return the bundled rows of landmarks of a data set on random splits."""
     rows = frame.reruns("table1", name)
     return rows[(rows["split"] == "random") & (rows["method"] != "svm")]
 

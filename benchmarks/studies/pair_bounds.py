@@ -25,7 +25,7 @@ _TEMPERATURES = np.logspace(-1, 4, 61)  # beta sqrt(n)
 
 
 def rows_of(dataset: str) -> list[dict]:
-    """The loss of the prior and the least value of each bound on a set."""
+    """Return the loss of the prior and the least value of each bound on a set."""
     rows = CertifiedSplit(datasets.published_split(dataset))
     X = StandardScaler().fit_transform(rows.X) if dataset in SCALED else rows.X
     n = len(rows.y)
@@ -38,7 +38,7 @@ def rows_of(dataset: str) -> list[dict]:
 
 
 def least_bounds(loss, variance, n: int) -> np.ndarray:
-    """The least values over beta of three bounds; after that for two classes its value at the beta of the first."""
+    """Return least values of three bounds over beta. After the second comes its value at the first one's best beta."""
     Q = np.array([rff.pseudo_posterior(loss, t / np.sqrt(n), n) for t in _TEMPERATURES])
     mean = np.clip(Q @ loss, 0, 1)
     kl = rff.kl_divergence(Q)

@@ -51,7 +51,7 @@ def learner(dataset: str, split: int, D: int) -> Pipeline:
 def rows_of(dataset: str, split: int, D: int) -> list[dict]:
     parts = datasets.random_split(datasets.load(dataset), split)
     certified = CertifiedSplit(parts, split)
-    X, y = sp.csr_array(certified.X), certified.y  # no kernel depends on where the zero is
+    X, y = sp.csr_array(certified.X), certified.y  # a shift of the points changes no kernel
     ridge = learner(dataset, split, D)
     tests = [CertifiedClassifier(None, one, EPSILON, split, ridge).fit(X, y) for one in FRACTIONS]
     blocks = CertifiedClassifier(None, 0.5, EPSILON, split, ridge, "progressive").fit(X, y)
@@ -67,7 +67,7 @@ def rows_of(dataset: str, split: int, D: int) -> list[dict]:
 
 
 def tables(rows: pd.DataFrame) -> str:
-    """Mean certified risks in percent, and paired differences to the test-set bound at its best fraction."""
+    """Show mean certified risks in percent, and paired differences to the test-set bound at its best fraction."""
     built = pd.read_csv(certificates.SHIPPED).query("method == 'rff'").groupby(["D", "dataset"])
 
     body = []

@@ -41,7 +41,7 @@ _SELECTIONS = {"clustering": "kmeans", "random": "random"}
 
 
 def settings(asked) -> Iterator[dict]:
-    """What is asked for, with the keys `KEYS`; what does not apply is None."""
+    """Yield the settings asked for, with the keys `KEYS`; what does not apply is None."""
     landmarks = asked.method in ("rbf", "pb")
     grids = {
         "dataset": asked.datasets,
@@ -58,7 +58,7 @@ def settings(asked) -> Iterator[dict]:
 
 
 def transformer(cell: dict, gamma: float):
-    """The transformer of a cell, not fitted."""
+    """Return the transformer of a cell, not fitted."""
     kernel, method = rff.GaussianKernel.from_gamma(gamma), cell["method"]
     given = {name: cell[key] for key, name in _PARAMETERS.items() if cell[key] is not None}
     if cell["landmarks"] is None:
@@ -68,7 +68,7 @@ def transformer(cell: dict, gamma: float):
 
 
 def both_svms(cell: dict) -> pd.DataFrame:
-    """Errors of both SVMs of a cell for each C."""
+    """Compute the errors of both SVMs of a cell for each C."""
     split = datasets.published_split(cell["dataset"])
     parts = {part: getattr(split, f"X_{part}").astype(np.float64) for part in ("train", "valid", "test")}
     labels = {part: getattr(split, f"y_{part}") for part in parts}
@@ -91,7 +91,7 @@ def both_svms(cell: dict) -> pd.DataFrame:
 
 
 def merged(Z: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same inner products from fewer columns: frequencies drawn several times are one, with their number's root.
+    """Merge equal columns: one of them, times the root of their number, gives the same inner products.
 
     Coordinate descent on the dual sees inner products alone, so it takes the same steps.
     """
@@ -100,7 +100,7 @@ def merged(Z: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def rows_of(**cell) -> list[dict]:
-    """C, and errors on validation and test points, chosen by each SVM."""
+    """Return the C that each SVM chooses, and its errors on validation and test points."""
     errors_by_C = both_svms(cell)
     row = {}
     for machine in ("stopped", "exact"):
@@ -111,7 +111,7 @@ def rows_of(**cell) -> list[dict]:
 
 
 def said(rows: pd.DataFrame) -> str:
-    """Test errors in percent, a line for each row, with the paper's number if it has one."""
+    """Show test errors in percent, a line for each row, with the paper's number if it has one."""
     return "\n".join(["test errors in percent", *map(_line, rows.to_dict("records"))])
 
 
@@ -126,7 +126,7 @@ def _line(row: dict) -> str:
 
 
 def printed(row: dict) -> pd.Series:
-    """The paper's number at a row, of Figures 6 or 5; none if it has none."""
+    """Return the paper's number at a row, from Figure 6 or 5; nothing if it has none."""
     of_landmarks = pd.notna(row.get("landmarks"))
     figure = letarte.figure("figure6" if of_landmarks else "figure5", [])
     keys = ["dataset", "method", "landmarks" if of_landmarks else "D"]

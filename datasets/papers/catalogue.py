@@ -76,12 +76,12 @@ class DatasetInfo:
 
 
 def names() -> tuple[str, ...]:
-    """Names of all real data sets, with or without files on this machine."""
+    """Return the names of all real data sets, with or without files on this machine."""
     return tuple(CATALOGUE)
 
 
 def describe(name: str) -> DatasetInfo:
-    """The catalogue's entry of a real data set.
+    """Return the catalogue's entry of a real data set.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Download of the files that are not bundled into the user's cache, checked before they are stored.
+"""Download of files that are not bundled: they are checked, then stored in the user's cache.
 
 An interrupted or failed download leaves nothing behind. Addresses and checksums are the catalogue's; every read is
 bounded in size and time, and no name from outside ever becomes a path.
@@ -75,7 +75,7 @@ class _DownloadError(Exception):
 
 
 def _is_stored(raw: RawFile) -> bool:
-    """Whether a good copy is found; a damaged one outside the cache raises, since it would hide the new one."""
+    """Return whether a good copy exists. A damaged one outside the cache raises, since it would hide the new one."""
     path = files.find(raw)
     if path is None:
         return False
@@ -107,14 +107,14 @@ def _fetch_from(address: str, wanted: list[RawFile], report: Report | None) -> N
 
 @contextmanager
 def _workspace() -> Iterator[Path]:
-    """A temporary folder in the cache: on the same disk, so that moving files out of it is atomic."""
+    """Yield a temporary folder in the cache. It is on the same disk, so that moving files out of it is atomic."""
     with _folder(files.cache_folder()) as cache, tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache) as folder:
         yield Path(folder)
 
 
 @contextmanager
 def _folder(path: Path) -> Iterator[Path]:
-    """A folder, made if needed; a new one is removed at the end if it is empty."""
+    """Yield a folder, and make it if needed. A new one is removed at the end if it is empty."""
     is_new = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
     try:
@@ -156,7 +156,7 @@ def _receive(response: http.client.HTTPResponse, address: str) -> bytes:
 
 @contextmanager
 def _connection_errors(address: str) -> Iterator[None]:
-    """Turn errors of the connection into a `_DownloadError`, as opposed to an error of the disk."""
+    """Turn errors of the connection, but not of the disk, into a `_DownloadError`."""
     try:
         yield
     except urllib.error.HTTPError as error:

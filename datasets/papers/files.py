@@ -25,7 +25,7 @@ from .catalogue import DatasetInfo, RawFile, describe, names
 
 
 def _bundled() -> Path:
-    """Return the folder of the shipped files: in the repository that of this package, else the package `rff_data`."""
+    """Return the folder of the shipped files: `data` in the repository, else the package `rff_data`."""
     here = Path(__file__).parents[1] / "data"
     installed = None if here.is_dir() else find_spec("rff_data")
     return Path(installed.origin).parent if installed and installed.origin else here
@@ -35,7 +35,7 @@ def _bundled() -> Path:
 BUNDLED = _bundled()
 MAX_ARCHIVE = 30_000_000  # bytes; the largest archive of the catalogue has 11 million
 _CHUNK = 1 << 18
-#: By system, the variable that names the folder of caches, and the folder below the user's own without it.
+#: By system: the variable that names the folder of caches, and the folder below the user's home if it is not set.
 _CACHES = {"win32": ("LOCALAPPDATA", "AppData/Local"), "darwin": ("XDG_CACHE_HOME", "Library/Caches")}
 _Stream = IO[bytes] | io.BufferedIOBase
 _NOT_READABLE = (
@@ -60,13 +60,13 @@ class DamagedFileError(ValueError):
 
 
 def program() -> str:
-    """The command line that fetches data, as it was typed; `python -m rff_engine` works wherever this is imported."""
+    """Return the command that fetches data, as typed. `python -m rff_engine` works wherever this is imported."""
     return "rff-engine" if Path(sys.argv[0]).stem == "rff-engine" else "python -m rff_engine"
 
 
 def cache_folder() -> Path:
-    """Folder of this user for downloaded data sets; it need not exist."""
-    # As platformdirs has it, which is not installed with the engine alone.
+    """Return this user's folder for downloaded data sets. It need not exist."""
+    # As in platformdirs, which the engine alone does not install.
     variable, usual = _CACHES.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
     named = Path(os.environ.get(variable, ""))
     try:
@@ -76,26 +76,26 @@ def cache_folder() -> Path:
 
 
 def search_folders() -> tuple[Path, ...]:
-    """Folders that are searched, in order: this package's data, the one named by RFF_DATA if set, and the cache."""
+    """Return the folders to search, in order: this package's data, the folder in RFF_DATA if set, and the cache."""
     configured = os.environ.get("RFF_DATA", "")
     extra = (Path(os.path.expanduser(configured)),) if configured else ()
     return (BUNDLED, *extra, cache_folder())
 
 
 def find(raw: RawFile) -> Path | None:
-    """Path of the first copy of a file, compressed or not; None if there is none."""
+    """Return the path of the first copy of a file, compressed or not; None if there is none."""
     candidates = (folder / raw.folder / name for folder in search_folders() for name in raw.local_names)
     # Not Path.is_file, which raises where a folder cannot be read.
     return next((path for path in candidates if os.path.isfile(path)), None)
 
 
 def found_files(name: str) -> list[Path]:
-    """The files of a data set that are here, but for those that scikit-learn bundles."""
+    """Return the files of a data set that are on this machine, without those of scikit-learn."""
     return [path for raw in describe(name).files if (path := find(raw)) is not None]
 
 
 def status(name: str) -> str:
-    """Where a data set is, without opening a file.
+    """Return where a data set is. No file is opened.
 
     Parameters
     ----------
@@ -120,18 +120,18 @@ def status(name: str) -> str:
 
 
 def available() -> tuple[str, ...]:
-    """Names of the data sets whose files are on this machine. Opens no file."""
+    """Return the names of the data sets whose files are on this machine. No file is opened."""
     return tuple(name for name in names() if status(name) != "to fetch")
 
 
 def by_hand(raw: RawFile) -> str:
-    """Instructions for a download by hand: the address, and the folder to put it in."""
+    """Return instructions for a download by hand: the address, and the folder for the file."""
     place = cache_folder() / raw.folder
     return f"download {raw.address} by hand and put it, unchanged, in {place} or $RFF_DATA/{raw.folder}"
 
 
 def read(info: DatasetInfo) -> Iterator[bytes]:
-    """Uncompressed content of each file of a data set, in the catalogue's order.
+    """Yield the uncompressed content of each file of a data set, in the catalogue's order.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def read(info: DatasetInfo) -> Iterator[bytes]:
 
 
 def chunks(path: Path, raw: RawFile, label: str | None = None) -> Iterator[bytes]:
-    """Uncompressed content of a file, piece by piece; it is correct only if the iteration ends without an error.
+    """Yield the uncompressed content of a file in pieces. It is correct only if the iteration ends without an error.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class _MemberNotFound(Exception):
 
 
 def _uncompressed(stream: IO[bytes], name: str, wanted: str, stack: ExitStack) -> _Stream:
-    """A stream of the uncompressed bytes; the suffix of the name tells the compression."""
+    """Return a stream of the uncompressed bytes. The suffix of the name gives the compression."""
     match PurePosixPath(name).suffix:
         case ".gz":
             return stack.enter_context(gzip.GzipFile(fileobj=stream))

@@ -34,13 +34,13 @@ def load(name: str) -> Dataset:
     Preparation, after the published code of paper A (data sets ads, adult, breast, farm and the MNIST pairs):
 
     - breast, digits: as in scikit-learn.
-    - adult: six numeric columns, then the eight categorical ones, both in the order of the file. Each of the
-      latter becomes one column per value, sorted as text, `?` being a value like any other. The values are
-      those of the training file; one that occurs only in the test file would be all zeros. The 32561 rows of
-      the training file come first, then the 16281 of the test file (`n_train_file`).
+    - adult: six numeric columns, then the eight categorical ones, both in the order of the file. Each
+      categorical column becomes one column per value, sorted as text; `?` counts as a value. The values come from
+      the training file; a value that occurs only in the test file would give zeros. The 32561 rows of the training
+      file come first, then the 16281 of the test file (`n_train_file`).
     - mnist: the 60000 training images, then the 10000 test images (`n_train_file`).
     - mnist01, mnist17, mnist49, mnist56: all of the smaller digit (-1), then all of the larger (+1); within
-      each, training images first (`test_rows` are the others).
+      each, training images come first (`test_rows` lists the others).
     - wine: 11 measurements, target the grade.
     - ads: the first four columns, which have missing values, are dropped; -1 is an advertisement, as in the
       paper's code. The sign matters: in the published split one validation point lies so near the border of the
@@ -91,7 +91,7 @@ def load(name: str) -> Dataset:
 
 
 def _test_rows(info: DatasetInfo, y) -> np.ndarray | None:
-    """Rows of the publisher's test file."""
+    """Return the numbers of the rows of the publisher's test file; None if it is unknown."""
     if info.n_train_file is not None:
         return np.arange(info.n_train_file, info.n_samples)
     if info.test_rows_by_class is None:
@@ -110,12 +110,12 @@ def _check_shape(info: DatasetInfo, X, y) -> None:
 
 
 def _signs(positive: np.ndarray) -> np.ndarray:
-    """Labels -1 and 1 from a boolean mask."""
+    """Return the labels of a boolean mask: 1 where it is true, else -1."""
     return np.where(positive, 1, -1).astype(np.int64)
 
 
 def _floats(values) -> np.ndarray:
-    """Float64, C-contiguous."""
+    """Return values as a C-contiguous float64 array."""
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
@@ -127,7 +127,7 @@ def _pixel_names(info: DatasetInfo) -> list[str]:
 
 
 def _read_csv(content: bytes, **options: Any) -> pd.DataFrame:
-    import pandas as pd  # sets that are no tables can be read without it
+    import pandas as pd  # sets that are not tables do not need it
 
     return pd.read_csv(io.BytesIO(content), **options)
 
@@ -181,7 +181,7 @@ def _adult_table(content: bytes, skiprows: int = 0) -> pd.DataFrame:
 
 
 def _mnist_bytes(info: DatasetInfo) -> tuple[np.ndarray, np.ndarray]:
-    """All images as (70000, 784) bytes and their digits, training files first."""
+    """Return all images as (70000, 784) bytes, and their digits. The training files come first."""
     # An idx file has a header of 16 bytes for images and 8 for labels, then plain bytes; `files.read` has checked the
     # hashes.
     train_images, train_labels, test_images, test_labels = files.read(info)
@@ -211,8 +211,8 @@ def _wine(info: DatasetInfo) -> Parsed:
     return _floats(table.iloc[:, :-1]), _floats(table["quality"]), table.columns[:-1]
 
 
-# The first four columns, geometry and position of the image, are dropped; these are the terms that follow. The data
-# file does not name them; kinds and counts are from its documentation.
+# The first four columns, geometry and position of the image, are dropped. The other columns are terms. The data file
+# does not name them; kinds and counts come from its documentation.
 _ADS_TERMS = {"url": 457, "origurl": 495, "ancurl": 472, "alt": 111, "caption": 19}
 
 

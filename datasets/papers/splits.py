@@ -96,7 +96,7 @@ class TwoPartSplit:
 
 
 def published_names() -> tuple[str, ...]:
-    """Names of the data sets of `published_split`: those of paper A."""
+    """Return the names of the data sets of paper A, which `published_split` splits."""
     return _PUBLISHED
 
 
@@ -113,7 +113,7 @@ def published_split(name: str) -> Split:
     Returns
     -------
     Split
-        `X_train`, `y_train`, and the same of its validation and test part.
+        `X_train`, `y_train`, and the same arrays of the validation and test parts.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def random_split(dataset: Dataset, random_state: Seed) -> Split:
 
     A quarter of the rows is for testing, and a fifth of the others for validation. Test rows that end the data set
     (`dataset.n_train_file`: adult, a9a and mnist) are the test part for every seed; only training and validation rows
-    are drawn. Of the pairs of MNIST all rows are drawn, as in the paper. The draw is not stratified. If the data set
+    are drawn. For the pairs of MNIST all rows are drawn, as in the paper. The draw is not stratified. If the data set
     has groups, whole groups are drawn, in the same proportions.
 
     Parameters
@@ -156,7 +156,7 @@ def random_split(dataset: Dataset, random_state: Seed) -> Split:
     if n < 3:
         raise ValueError(f"{dataset.name} has {n} rows, but a split into three parts needs at least 3")
     rng = check_random_state(random_state)
-    # Splitting row numbers gives the same rows as splitting the arrays, with their numbers.
+    # Splitting row numbers selects the same rows as splitting the arrays, and keeps the numbers.
     rows = np.arange(n)
     if dataset.n_train_file is None:
         rest, test = _two_parts(rows, TEST_FRACTION, rng, dataset.groups)
@@ -181,7 +181,7 @@ def two_part_split(dataset: Dataset, random_state: Seed, max_rows: int | None = 
     random_state : int, RandomState or None
         As in scikit-learn.
     max_rows : int, optional
-        Split a random subset of at most this many rows, at least 3; of published training and test rows in proportion.
+        Split a random subset of at most this many rows, at least 3. Published parts shrink in proportion.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def two_part_split(dataset: Dataset, random_state: Seed, max_rows: int | None = 
 
 
 def _two_parts(rows, test_fraction: float, rng, groups) -> tuple[np.ndarray, np.ndarray]:
-    """Two random parts of the rows, of which the second has a fraction: of the groups, where there are any."""
+    """Split rows at random. The second part has the given fraction of the rows, or of the groups if there are any."""
     if groups is None:
         first, second = train_test_split(rows, test_size=test_fraction, random_state=rng)
         return first, second

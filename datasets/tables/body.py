@@ -1,7 +1,7 @@
 """The body of a table: the longest run of rows whose cells agree in kind, column by column.
 
-Everything else follows from it: what separates cells is what gives the most regular body; the first full line of words
-above it holds the names; other lines above are titles and units, lines below are footnotes.
+Everything else follows from it. The separator is the one that gives the most regular body. The first full line of
+words above the body holds the names; other lines above are titles and units, lines below are footnotes.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ SEPARATORS = {
     " ": "blanks",
     "aligned": "their places",
 }
-"""What may separate cells; of runs of tabs and blanks, several count as one"""
+"""Possible separators of cells; a run of tabs or of blanks counts as one"""
 BEGINS, NAMES, ENDS = LINES = "begins at line", "names at line", "ends at line"
-"""Questions on the body, each answered by the number of a line, names also by “none”"""
+"""Questions on the body; the answer is the number of a line, for names also “none”"""
 ONE_COLUMN = (
     "The table has one column; at least two are needed, a target and something to predict it from, with commas, "
     "semicolons, tabs or vertical bars between them."
@@ -42,14 +42,14 @@ _LONGEST_COMMENT, _LONGEST_ALIGNED = 10_000, 1000
 _YEARS = range(1800, 2101)
 
 Row = tuple[int, list[str]]
-"""The number of the line where it begins, and its cells"""
+"""Number of its first line, and its cells"""
 
 
 # --- cells of a text ------------------------------------------------------------------------------------------------
 
 
 def split(text: str, separator: str, quotes: bool = True, strict: bool = True) -> list[Row]:
-    """The rows of a text that are not blank; comments at the top are split without regard to quotation marks."""
+    """Split a text into rows, and leave out blank ones. Quotation marks in comments at the top have no meaning."""
     comments = _comments(text)
     rows = []
     for start, line in enumerate(comments.split("\n"), 1):
@@ -70,7 +70,7 @@ def split(text: str, separator: str, quotes: bool = True, strict: bool = True) -
 
 
 def _comments(text: str) -> str:
-    """The comments and blank lines at the top of a text."""
+    """Return the comments and blank lines at the top of a text."""
     match = _COMMENTS.match(text)
     return match[0] if match else ""
 
@@ -88,7 +88,7 @@ def _reader(lines, separator: str, quotes: bool, strict: bool):
 
 
 class _Aligned:
-    """The cells of lines whose columns are aligned: they begin where nearly all lines have a blank before."""
+    """Reader of aligned columns: a cell begins where nearly all lines have a blank before it."""
 
     def __init__(self, lines: Iterable[str]):
         self._lines = [line.rstrip().expandtabs() for line in lines]
@@ -107,7 +107,7 @@ class _Aligned:
 
 
 def _problem(problem: str, first: int, last: int, separator: str) -> str:
-    """A message of the csv module as a sentence."""
+    """Turn a message of the csv module into a sentence."""
     if "expected after" in problem:
         name = SEPARATORS[separator[0]][:-1]
         return f'On line {last}, a quoted cell is followed by something other than a {name}; within quotes, write "".'
@@ -128,9 +128,9 @@ def check_cells(rows: Sequence[Row], limits: Limits) -> None:
 
 
 def rows_of(text: str, separators: Sequence[str], choices: Mapping[str, str]) -> tuple[list[Row], str]:
-    """The rows of a text, and what separates their cells."""
+    """Return the rows of a text, and what separates their cells."""
     if match := _SEPARATOR_LINE.match(text):
-        text, separators = "\n" + text[match.end() :], (match[1],)  # the numbers of lines stay
+        text, separators = "\n" + text[match.end() :], (match[1],)  # line numbers stay
     if choices.get("separator") in SEPARATORS:
         separators = (choices["separator"],)
     separator = separators[0] if len(separators) == 1 else _best_separator(text, separators)
@@ -146,7 +146,7 @@ def rows_of(text: str, separators: Sequence[str], choices: Mapping[str, str]) ->
 
 
 def _loosely_split(text: str, separator: str) -> list[Row]:
-    """The rows of a text with odd quotation marks, if all are alike; between tabs a mark may be a letter."""
+    """Split a text with odd quotation marks, if all rows have as many cells. Between tabs a mark may be a letter."""
     for quotes in (True, False)[: 1 + (separator[0] == "\t")]:
         rows = split(text, separator, quotes, strict=False)
         are_lines = all("\n" not in cell for _, cells in rows for cell in cells)
@@ -156,9 +156,9 @@ def _loosely_split(text: str, separator: str) -> list[Row]:
 
 
 def _best_separator(text: str, separators: Sequence[str]) -> str:
-    """The separator with the most regular body, most of whose cells are numbers or dates, else the most cells.
+    """Return the separator with the most regular body. Ties go to more numbers and dates, then to more cells.
 
-    Several blanks or tabs in a row count as one only where no single sign does so, and places separate as a last way.
+    Runs of blanks or tabs are tried only if no single sign separates the cells, and aligned places last.
     """
     start = len(_comments(text))
     lines = text[start : start + _SNIFFED_CHARACTERS].splitlines(keepends=True)
@@ -175,7 +175,7 @@ def _best_separator(text: str, separators: Sequence[str]) -> str:
 
 
 def _score(sample: str, separator: str, is_cut: bool) -> tuple[int, float, int]:
-    """How regular rows are, the share of numbers and dates among their cells, and their width."""
+    """Return how regular rows are, the share of numbers and dates among their cells, and their width."""
     try:
         rows = [cells for _, cells in split(sample, separator, strict=False)]
     except UploadError:
@@ -194,7 +194,7 @@ def _score(sample: str, separator: str, is_cut: bool) -> tuple[int, float, int]:
 
 
 def _width(rows: Sequence[Sequence]) -> int:
-    """The number of cells of most rows that have several, the larger one of two that are as frequent."""
+    """Return the most frequent number of cells of rows with several. Ties go to the larger number."""
     widths = Counter(map(len, rows))
     return max((width for width in widths if width > 1), key=lambda width: (widths[width], width), default=1)
 
@@ -203,9 +203,9 @@ def _width(rows: Sequence[Sequence]) -> int:
 
 
 def find(rows: list[Row], limits: Limits, choices: Mapping[str, str]) -> tuple[list[str], list[list[str]], list[Guess]]:
-    """The names and rows of a body, and what was guessed of its lines, which `choices` may give.
+    """Return the names and rows of the body, and guesses on its lines. `choices` may replace the guesses.
 
-    An UploadError says that rows within it have other numbers of cells than most.
+    Raise an UploadError if rows within the body have other numbers of cells than most.
     """
     check_cells(rows, limits)
     table = [cells for _, cells in rows]
@@ -240,14 +240,14 @@ def find(rows: list[Row], limits: Limits, choices: Mapping[str, str]) -> tuple[l
 
 
 def _note(rows: Sequence[Row], where: str) -> str:
-    """A sentence on rows that are not read."""
+    """Write a sentence on rows that are not read."""
     shown = quoted(" ".join(cell.strip() for cell in rows[0][1] if cell.strip()))
     were = "was" if len(rows) == 1 else "were"
     return f"{counted(len(rows), 'line')} {where} {were} left out, the first line {rows[0][0]}, {shown}."
 
 
 def _kinds(rows: Sequence[list[str]]) -> list[str]:
-    """What most cells of each column look like, as a part of the rows shows; "" for a text that most rows lack."""
+    """Return the kind of most cells of each column, from some of the rows; "" for text that most rows lack."""
     n_seen = min(_SEEN_ROWS, 1 + _SEEN_CELLS // len(rows[0]))
     kinds = []
     for cells in zip(*rows[:: max(1, len(rows) // n_seen)], strict=True):
@@ -259,7 +259,7 @@ def _kinds(rows: Sequence[list[str]]) -> list[str]:
 
 
 def _agrees(cells: Sequence[str], kinds: Sequence[str]) -> bool:
-    """Whether a row at an end belongs to the body: most of its cells are of the kinds of their columns."""
+    """Return whether a row at an end belongs to the body: most of its cells have the kinds of their columns."""
     if len(cells) != len(kinds):
         return False
     pairs = [(one, kind) for cell, kind in zip(cells, kinds, strict=True) if (one := kind_of(cell[:500]))]
@@ -271,7 +271,7 @@ def _agrees(cells: Sequence[str], kinds: Sequence[str]) -> bool:
 
 
 def _chosen(rows: Sequence[Row], first: int, end: int, choices: Mapping[str, str]) -> tuple[int, int]:
-    """The places where the body begins and ends, by the lines that are chosen or else as it was found."""
+    """Return the places where the body begins and ends. `choices` may replace `first` and `end` by lines."""
     if BEGINS not in choices and ENDS not in choices:
         return first, end
     begins = choices.get(BEGINS, str(rows[first][0]))
@@ -289,7 +289,7 @@ def _chosen(rows: Sequence[Row], first: int, end: int, choices: Mapping[str, str
 def _place_of_names(
     rows: Sequence[Row], first: int, end: int, kinds: Sequence[str], asked: str | None
 ) -> tuple[int | None, str]:
-    """The place of the names among the rows, and a note if it is not plain."""
+    """Return the place of the names among the rows, or None, and a note if it is in doubt."""
     if asked == "none":
         return None, ""
     if asked is not None:
@@ -306,9 +306,9 @@ def _place_of_names(
 
 
 def _names(cells: list[str], body: Sequence[list[str]], width: int) -> list[str]:
-    """The names in a row, as many as columns."""
+    """Return the names in a row, as many as columns."""
     names = [cell.strip().rstrip(",;") for cell in cells]
-    if len(names) == width - 1:  # R's names are one cell shorter than its rows
+    if len(names) == width - 1:  # in tables of R the row of names is one cell short
         names = [*names, ""] if all(not row[-1].strip() for row in body) else ["", *names]
     names[0] = names[0].lstrip("#").strip() or names[0]
     if all(len(name) > 1 and name[0] == name[-1] == "'" for name in names):
@@ -317,7 +317,7 @@ def _names(cells: list[str], body: Sequence[list[str]], width: int) -> list[str]
 
 
 def _line_of_names(rows: Sequence[Row], first: int, width: int) -> int | None:
-    """The place of the fullest line directly above the body: units, formats and questions stand below the names."""
+    """Return the place of the fullest line just above the body: units, formats and questions stand below the names."""
     best: tuple[int, int] | None = None
     for place in range(first - 1, -1, -1):
         line, cells = rows[place]
@@ -332,7 +332,7 @@ def _line_of_names(rows: Sequence[Row], first: int, width: int) -> int | None:
 
 
 def _names_stand_first(rows: Sequence[list[str]], kinds: Sequence[str]) -> tuple[bool, str]:
-    """Whether the first row of a body holds names, and why if that is not plain."""
+    """Return whether the first row of a body holds names, and the reason if that is in doubt."""
     cells = [cell.strip() for cell in rows[0]]
     below = [row for row in rows[1:] if len(row) == len(kinds)]
     own = [kind_of(cell) for cell in cells]
@@ -354,13 +354,13 @@ def _names_stand_first(rows: Sequence[list[str]], kinds: Sequence[str]) -> tuple
 
 
 def _finite(cells: Sequence[str]) -> list[float]:
-    """The numbers in cells; inf is a name, of inflation."""
+    """Return the numbers in cells; inf counts as a name, of inflation."""
     values = (any_number(cell.strip()) for cell in cells)
     return [value for value in values if value is not None and isfinite(value)]
 
 
 def _are_series(numbers: Sequence[float]) -> bool:
-    """Whether numbers rise by one, or are rising years."""
+    """Return whether numbers rise by one, or are rising years."""
     steps = {b - a for a, b in pairwise(numbers)}
     are_years = all(value in _YEARS for value in numbers) and min(steps, default=0) > 0
     return numbers[:1] != [] and numbers[0].is_integer() and (steps == {1.0} or are_years)

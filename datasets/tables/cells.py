@@ -1,6 +1,6 @@
 """The cells of a column as people write them: numbers, dates, texts, and marks of missing values.
 
-All cells of a column agree on one way of writing. Where a column allows two, such as 1,234, the others tell.
+All cells of a column agree on one way of writing. Where a column allows two, such as 1,234, other columns decide.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ _SHORT_YEAR = re.compile(r"\d{1,2}[-/.]\d{1,2}[-/.]\d\d", re.ASCII)
 _TWO_CAPITALS = re.compile(r"[A-Z]{2}")
 _CLOCK = (10**8, 4 * 10**9)  # seconds since 1970, of the years 1973 to 2096
 _SENTINELS = (-9, -99, -200, -999, -9999, -99999, -999.9, -9999.9, 99, 999, 9999, 99999, 999.9, 9999.9, 999999)
-_FEWEST, _FARTHEST = 3, 9.0  # of numbers that stand for missing values
+_FEWEST, _FARTHEST = 3, 9.0  # least count, and ratio to the others, of a number that means a missing value
 
 
 # --- single cells ---------------------------------------------------------------------------------------------------
 
 
 def split_sign(text: str) -> tuple[str, str]:
-    """The currency or percent sign at an end of a number, and the number; no sign if there is none or several."""
+    """Split off the currency or percent sign at an end of a number. The sign is "" if there is none or several."""
     signs = [mark for mark in text if mark in _SIGNS]
     if len(signs) != 1:
         return "", text
@@ -93,7 +93,7 @@ def split_sign(text: str) -> tuple[str, str]:
 
 
 def number(text: str, style: Style = PLAIN, sign: str = "") -> float | None:
-    """The number that a text stands for, or None."""
+    """Return the number that a text stands for, or None."""
     if len(text) > LONGEST_NUMBER:
         return None
     if sign:
@@ -109,13 +109,13 @@ def number(text: str, style: Style = PLAIN, sign: str = "") -> float | None:
 
 
 def any_number(text: str) -> float | None:
-    """The number that a text stands for in the first style that has it, or None."""
+    """Return the number that a text stands for in the first style that fits, or None."""
     sign = split_sign(text)[0]
     return next((value for style in STYLES if (value := number(text, style, sign)) is not None), None)
 
 
 def day(text: str, order: str = MONTH_FIRST) -> float | None:
-    """Days since 1970 of a month, date or time, read as UTC if it has no offset; None for other text."""
+    """Return the days since 1970 of a month, date or time, in UTC if it has no offset; None for other text."""
     matches = (pattern.fullmatch(text) for pattern in _DATES) if len(text) < _LONGEST_DATE else ()
     match = next(filter(None, matches), None)
     if match is None:
@@ -142,7 +142,7 @@ def _year(text: str) -> int:
 
 
 def _month(parts: Mapping[str, str]) -> int:
-    """The number of a month, 0 for a word that is none."""
+    """Return the number of a month, 0 for a word that is no month."""
     month = parts.get("month")
     if not month:
         return 3 * int(parts["quarter"]) - 2
@@ -155,7 +155,7 @@ def _eight_digits(text: str) -> float | None:
 
 @lru_cache(1 << 16)
 def kind_of(cell: str) -> str:
-    """What a cell alone looks like: "number", "date", "text", or "" for none."""
+    """Return the kind of a cell on its own: "number", "date", "text", or "" for no value."""
     text = cell.strip()
     if text.lower() in MISSING or not any(map(str.isalnum, text)):
         return ""
@@ -176,21 +176,21 @@ class Cells:
         self.texts = list(known)
         there = [text[:1].isdigit() or text.lower() not in marks for text in self.texts]
         shown = [text for text, is_there in zip(self.texts, there, strict=True) if is_there]
-        if shown == ["+"]:  # next to plus alone a minus is no mark
+        if shown == ["+"]:  # if plus is the only other text, minus is a value
             shown += [text for text in self.texts if text == "-"]
-        if len(shown) > 2 and all(map(_TWO_CAPITALS.fullmatch, shown)):  # nor NA among codes
+        if len(shown) > 2 and all(map(_TWO_CAPITALS.fullmatch, shown)):  # so is NA among codes
             shown += [text for text in self.texts if text == "NA" and text not in shown]
         self.shown = sorted(shown, key=known.__getitem__)
         """The distinct texts that stand for a value"""
         self.marks = set(self.texts).difference(self.shown, [""])
-        """Those that do not"""
+        """The other texts, except the empty one"""
 
     def times(self) -> dict[str, int]:
-        """How many cells have each text."""
+        """Return how many cells have each text."""
         return dict(zip(self.texts, np.bincount(self.codes, minlength=len(self.texts)).tolist(), strict=True))
 
     def numbers(self, values: Mapping[str, float]) -> np.ndarray:
-        """A number for each cell, NaN where its text has none."""
+        """Return a number for each cell, NaN where its text has none."""
         return np.array([values.get(text, np.nan) for text in self.texts], dtype=np.float64)[self.codes]
 
 
@@ -201,13 +201,13 @@ class Reading(NamedTuple):
     way: str
     """An answer to the question on numbers or dates; empty if the texts allow any"""
     values: dict[str, float]
-    """By the texts that can be read so"""
+    """Values of the texts that can be read in this way"""
     style: Style = PLAIN
     sign: str = ""
 
 
 def _values(texts: Sequence[str], read: Callable, most_unread: int) -> dict[str, float]:
-    """The values of the texts that can be read; none if too many cannot."""
+    """Return the values of the texts that can be read; nothing if too many cannot."""
     values = {}
     for n_seen, text in enumerate(texts, 1):
         value = read(text)
@@ -219,7 +219,7 @@ def _values(texts: Sequence[str], read: Callable, most_unread: int) -> dict[str,
 
 
 def _plain_numbers(joined: str, texts: Sequence[str]) -> dict[str, float]:
-    """The values of texts that are all plain numbers; one by one, a million would take seconds."""
+    """Return the values of texts if all are plain numbers. One by one, a million would take seconds."""
     if not joined.isascii() or "_" in joined or max(map(len, texts)) > LONGEST_NUMBER:
         return {}
     try:
@@ -229,7 +229,7 @@ def _plain_numbers(joined: str, texts: Sequence[str]) -> dict[str, float]:
 
 
 def _as_numbers(texts: Sequence[str], most_unread: int) -> Iterable[Reading]:
-    """The styles in which texts are numbers; the marks of each occur in them."""
+    """Yield a reading for each style of numbers whose marks occur in the texts."""
     joined = "".join(texts)
     marks = set(joined.translate(_BLANKS))
     signs = Counter(split_sign(text)[0] for text in texts) if marks.intersection(_SIGNS) else Counter([""])
@@ -244,16 +244,16 @@ def _as_numbers(texts: Sequence[str], most_unread: int) -> Iterable[Reading]:
 
 
 def _as_dates(texts: Sequence[str], most_unread: int) -> Iterable[Reading]:
-    """The orders in which texts are dates."""
+    """Yield a reading of dates for each order of day and month."""
     month_first, day_first = (_values(texts, partial(day, order=order), most_unread) for order in ANSWERS[ORDER])
     yield Reading("date", "" if month_first == day_first else MONTH_FIRST, month_first)
     yield Reading("date", DAY_FIRST, day_first)
 
 
 def _readings(name: str, cells: Cells, kind: str | None) -> list[Reading]:
-    """The ways to read most texts of a column; none if it is text.
+    """Return the ways to read most texts of a column; none if it is text.
 
-    Texts that cannot be read are missing: any if a kind is chosen, else a few without digits.
+    Texts that cannot be read count as missing. Unless a kind is chosen, these must be few and without digits.
     """
     texts = cells.shown
     if not texts or kind == "text":
@@ -275,7 +275,7 @@ def _readings(name: str, cells: Cells, kind: str | None) -> list[Reading]:
 
 
 def _are_strays(texts: set[str], cells: Cells) -> bool:
-    """Whether texts have no digits and stand in few cells."""
+    """Return whether texts have no digits and stand in few cells."""
     times = cells.times()
     n_present = sum(times[text] for text in cells.shown)
     few = sum(times[text] for text in texts) <= _SHARE_OF_STRAYS * n_present
@@ -288,7 +288,7 @@ def _are_strays(texts: set[str], cells: Cells) -> bool:
 def columns_of(
     cells: Sequence[Cells], names: Sequence[str], separator: str, choices: Mapping[str, str]
 ) -> tuple[list[Column], list[Guess]]:
-    """The columns of cells, with a note where a reading is unusual, and what was guessed of all of them."""
+    """Make columns of cells, with a note where a reading is unusual; also return the guesses on all columns."""
     kinds = [choices.get(f"kind of column {place}") for place in range(1, len(cells) + 1)]
     readings = [_readings(name, one, kind) for name, one, kind in zip(names, cells, kinds, strict=True)]
     table = _OfAll(readings, separator, choices)
@@ -299,7 +299,7 @@ def columns_of(
 
 
 class _OfAll:
-    """What the columns of a table share: decimal mark and order of dates, where a column alone does not tell."""
+    """What the columns of a table share: decimal mark and order of dates, where one column leaves them open."""
 
     def __init__(self, readings: Sequence[list[Reading]], separator: str, choices: Mapping[str, str]):
         self._choices, self._separator = choices, separator
@@ -311,7 +311,7 @@ class _OfAll:
         self._sentinels: list[str] = []
 
     def guesses(self, marks: set[str]) -> list[Guess]:
-        """What was guessed of all columns."""
+        """Return the guesses on all columns."""
         shown = [*sorted(marks)[:3], *self._sentinels]
         if self._choices.get(MARKS) == ONLY_EMPTY:
             self._guesses[MARKS] = Guess(MARKS, ONLY_EMPTY, ANSWERS[MARKS][1:])
@@ -320,7 +320,7 @@ class _OfAll:
         return list(self._guesses.values())
 
     def column(self, name: str, cells: Cells, ways: list[Reading], kind: str | None) -> Column:
-        """The column of cells that can be read in some ways."""
+        """Make a column of cells that can be read in the given ways."""
         if not ways:
             return _texts(name, cells)
         taken, is_sure = self._taken(ways)
@@ -338,7 +338,7 @@ class _OfAll:
         return column
 
     def _taken(self, ways: list[Reading]) -> tuple[Reading, bool]:
-        """The way that is chosen or likely, and whether it is sure."""
+        """Return the chosen or likely way, and whether it is sure."""
         taken, is_sure = self._likely(ways)
         possible = [one.way for one in ways]
         if len(ways) > 1:
@@ -351,7 +351,7 @@ class _OfAll:
         return taken, is_sure
 
     def _likely(self, ways: list[Reading]) -> tuple[Reading, bool]:
-        """The likely way of several, and whether something tells it from the others."""
+        """Return the likely way, and whether it is sure."""
         kind = ways[0].kind
         by_others = [one for one in ways if self._proved[kind] == {one.way}]
         if len(ways) == 1 or by_others:
@@ -360,13 +360,13 @@ class _OfAll:
             return ways[0], self._separator != ";"
         without = [text for text in ways[0].values if "," not in text]
         if kind == "number" and without and all(sum(map(str.isdigit, text)) <= 3 for text in without):
-            return ways[1], True  # a comma from 1000 on
+            return ways[1], True  # commas occur from 1000 on
         is_continental = self._separator == ";" or self._proved["number"] == {"comma"}
         usual = ("comma", DAY_FIRST) if is_continental else ("point", MONTH_FIRST)
         return next(one for one in ways if one.way in usual), False
 
     def _without_sentinels(self, column: Column) -> Column:
-        """A column of which numbers far from all others, such as -999, count as missing."""
+        """Count numbers far from all others, such as -999, as missing."""
         for value in _sentinels(column.values):
             times = int((column.values == value).sum())
             note = f"{value:g} counts as missing, as it occurs {times} times far from all other numbers."
@@ -377,7 +377,7 @@ class _OfAll:
 
 
 def _note(taken: Reading, ways: Sequence[Reading], is_sure: bool) -> str:
-    """A sentence on how texts were read, if that is not plain."""
+    """Write a sentence on how texts were read; nothing if that is plain."""
     is_short = taken.kind == "date" and any(map(_SHORT_YEAR.fullmatch, taken.values))
     if is_sure and taken.style == PLAIN and not taken.sign and not is_short:
         return ""
@@ -402,7 +402,7 @@ def _noted(column: Column, note: str) -> Column:
 
 
 def _hidden_dates(name: str, taken: Reading) -> dict[str, float]:
-    """Numbers such as 20200131, or seconds since 1970, as days, if the name of their column is that of dates."""
+    """Read numbers such as 20200131, or seconds since 1970, as days if the name of the column is that of dates."""
     if _NAMED_DATE.search(name) and (days := _values(list(taken.values), _eight_digits, 0)):
         return days
     is_clock = _NAMED_CLOCK.search(name) and all(_CLOCK[0] < value < _CLOCK[1] for value in taken.values.values())
@@ -410,7 +410,7 @@ def _hidden_dates(name: str, taken: Reading) -> dict[str, float]:
 
 
 def _texts(name: str, cells: Cells) -> Column:
-    """A column of classes, or of nothing."""
+    """Make a column of classes, or an empty one."""
     if not cells.shown:
         return Column(name, "empty", np.full(len(cells.codes), np.nan))
     places = {text: place for place, text in enumerate(cells.shown)}
@@ -427,7 +427,7 @@ def _texts(name: str, cells: Cells) -> Column:
 
 
 def _sentinels(values: np.ndarray) -> list[float]:
-    """Numbers that may stand for missing values: usual as such, repeated, and far from all others."""
+    """Return numbers that may mean missing values: they are usual marks, repeated, and far from all others."""
     present = values[~np.isnan(values)]
     usual, counts = np.unique(present[np.isin(present, _SENTINELS)], return_counts=True)
     marks = usual[counts >= _FEWEST]
@@ -436,7 +436,7 @@ def _sentinels(values: np.ndarray) -> list[float]:
 
 
 def _far(value: float, others: np.ndarray) -> bool:
-    """Whether a number is far from all others, of which there are several."""
+    """Return whether a number is far from all others, and there are several others."""
     if len(np.unique(others)) < _FEWEST:
         return False
     if value > 0:

@@ -33,7 +33,7 @@ def _limit_resources(seconds: int, memory_bytes: int) -> None:
         resource.RLIMIT_FSIZE: (0, 0),  # no file can be written
     }
     for kind, limits in wanted.items():
-        hard = resource.getrlimit(kind)[1]  # which cannot be raised
+        hard = resource.getrlimit(kind)[1]  # a hard limit cannot be raised
         if hard != resource.RLIM_INFINITY:
             limits = (min(limits[0], hard), min(limits[1], hard))
         with contextlib.suppress(ValueError, OSError):  # macOS has no limit on addresses
@@ -48,7 +48,7 @@ def _skip_package_init() -> None:
 
 
 def _reply(request: dict, data: bytes) -> bytes:
-    """The encoded table, or the reason why there is none."""
+    """Return the encoded table, or the reason why there is none."""
     readers, table = (import_module(f"{_PACKAGE}.tables.{name}") for name in ("readers", "table"))
     try:
         source = data.decode("utf-8", "surrogatepass") if request["is_text"] else data

@@ -1,7 +1,7 @@
 """Readers of workbooks, Parquet, svmlight and ARFF; each gives texts, which are read like the cells of CSV.
 
-Sizes that the files state are checked first; what these hide is bounded by the memory and time of the child process.
-Formulas have the values that were saved; metadata of pandas and other libraries are ignored.
+Sizes that a file states are checked first; limits of memory and time of the child process bound the true sizes.
+Formulas have their saved values; metadata of pandas and other libraries are ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .table import Guess, Limits, UploadError, quoted
 
 _OLD = b"\xd0\xcf\x11\xe0"
 _PARTS = frozenset({"[Content_Types].xml", "content.xml"})
-"""Of these files in its archive a workbook has one"""
+"""The archive of a workbook has one of these files"""
 _METADATA_BYTES, _CELL_BYTES = 4_000_000, 8
 _NUMBER = r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?|[+-]?inf(?:inity)?|nan"
 _LABEL, _PAIR = (re.compile(form + rf"({_NUMBER})", re.ASCII | re.IGNORECASE) for form in ("()", r"(\d{1,7}):"))
@@ -45,19 +45,19 @@ class Found:
     form: str
     names: Sequence[str]
     rows: Sequence[Sequence[str]]
-    """All, or a random part of those that fit"""
+    """All rows, or a random part that fits"""
     n_rows: int
     guesses: Sequence[Guess] = ()
     separator: str = ""
     marks: frozenset[str] | None = None
-    """Those of missing values, if not the usual ones"""
+    """Marks of missing values, if not the usual ones"""
     kinds: dict[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     target: str | None = None
 
 
 def random_part(rows: Sequence[Any], most: int, seed: int = 0) -> Sequence[Any]:
-    """All rows, or a random part of the most that fit, in their order."""
+    """Return all rows, or a random part of `most` rows, in their order."""
     if len(rows) <= most:
         return rows
     return [rows[place] for place in sorted(random.Random(seed).sample(range(len(rows)), most))]
@@ -75,7 +75,7 @@ def _check_expanded(what: str, expanded: int, limits: Limits) -> None:
 
 
 def is_workbook(data: bytes) -> bool:
-    """Whether a file is a workbook, by its first bytes and the files in its archive."""
+    """Return whether a file is a workbook, by its first bytes and the files in its archive."""
     try:
         return data.startswith(_OLD) or (
             data.startswith(b"PK\x03\x04") and not _PARTS.isdisjoint(zipfile.ZipFile(io.BytesIO(data)).namelist())
@@ -85,7 +85,7 @@ def is_workbook(data: bytes) -> bool:
 
 
 def sheet(data: bytes, limits: Limits, choices: Mapping[str, str]) -> tuple[list[Row], Guess]:
-    """The rows of the sheet of a workbook that is chosen, else of the first with two columns."""
+    """Read the rows of the chosen sheet of a workbook, else of the first sheet with two columns."""
     if not data.startswith(_OLD):
         _check_expanded(
             "workbook", sum(part.file_size for part in zipfile.ZipFile(io.BytesIO(data)).infolist()), limits
@@ -99,11 +99,11 @@ def sheet(data: bytes, limits: Limits, choices: Mapping[str, str]) -> tuple[list
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         own = _sheet(book, limits, choices)
-        rows = islice(own.iter_rows(), own.start[0], None)  # it begins above the first cell
+        rows = islice(own.iter_rows(), own.start[0], None)  # iter_rows begins above the first cell
         numbered = [(line, [_text(cell) for cell in row]) for line, row in enumerate(rows, own.start[0] + 1)]
     except (UploadError, MemoryError, KeyboardInterrupt):
         raise
-    except BaseException:  # a panic of the library is no Exception
+    except BaseException:  # a panic of the library is not an Exception
         raise UploadError("The workbook cannot be read: it is damaged, incomplete or locked by a password.") from None
     others = tuple(name for name in book.sheet_names if name != own.name)
     note = f"Of {len(others) + 1} sheets {quoted(own.name)} was read." if others else ""
@@ -111,7 +111,7 @@ def sheet(data: bytes, limits: Limits, choices: Mapping[str, str]) -> tuple[list
 
 
 def _sheet(book, limits: Limits, choices: Mapping[str, str]):
-    """The sheet to read."""
+    """Return the sheet to read."""
     names = [choices["sheet"]] if choices.get("sheet") in book.sheet_names else book.sheet_names
     for name in names:
         own = book.get_sheet_by_name(name)
@@ -122,7 +122,7 @@ def _sheet(book, limits: Limits, choices: Mapping[str, str]):
 
 
 def _text(cell) -> str:
-    """A cell as it would stand in a CSV file."""
+    """Return a cell as a CSV file would have it."""
     match cell:
         case bool():
             return str(cell).lower()
@@ -139,7 +139,7 @@ def _text(cell) -> str:
 
 
 def parquet(data: bytes, limits: Limits) -> Found:
-    """The columns of a file, or of a random part of its rows that fits."""
+    """Read the columns of a file, or a random part of its rows that fits."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -170,13 +170,13 @@ def check_metadata(file, limits: Limits) -> None:
             f"{metadata.num_rows} rows of {n_columns} columns are {metadata.num_rows * n_columns} cells; a random part "
             f"can be read of at most {most}."
         )
-    # Of row groups, not of columns: PyArrow crashes on the size of a column in some damaged metadata.
+    # Sizes of row groups, not of columns: PyArrow crashes on the size of a column in some damaged metadata.
     n_groups = min(metadata.num_row_groups, limits.rows + 1)
     _check_expanded("Parquet file", sum(metadata.row_group(i).total_byte_size for i in range(n_groups)), limits)
 
 
 def _texts(field, values, chosen) -> list[str]:
-    """The values of a column as they would stand in a CSV file, without those that are not chosen."""
+    """Return the chosen values of a column as a CSV file would have them."""
     import pyarrow as pa
     from pyarrow import types
 
@@ -204,19 +204,19 @@ def _parts(line: str) -> list[str]:
 
 
 def looks_like_svmlight(text: str) -> bool:
-    """Whether the first line with cells is one of svmlight."""
+    """Return whether the first line with cells has the form of svmlight."""
     label, *pairs = next(filter(None, map(_parts, text.splitlines())), [""])
     return bool(pairs and _LABEL.fullmatch(label)) and all(map(_PAIR.fullmatch, pairs))
 
 
 def svmlight(text: str, limits: Limits) -> Found:
-    """The label and the values of each line, 0 where none is written."""
+    """Read the label and the values of each line; a value that is not written is 0."""
     rows = []
     for at, line in enumerate(io.StringIO(text), start=1):
         row: dict[int, str] = {}
         for part in _parts(line):
             match = (_PAIR if row else _LABEL).fullmatch(part) if len(part) <= LONGEST_NUMBER else None
-            index = int(match[1] or -1) if match else -1  # of the label
+            index = int(match[1] or -1) if match else -1  # -1 is the label
             if match is None or index in row or index > limits.columns:
                 raise UploadError(
                     f"Line {at} has {quoted(part)}; svmlight has a number, then index:value, each index once and from "
@@ -243,19 +243,19 @@ class Attribute(NamedTuple):
     name: str
     is_text: bool
     default: str
-    """What a sparse row leaves out"""
+    """Value that a sparse row leaves out"""
     only: str
-    """The value of an attribute that has one, so that ? means that it is absent"""
+    """The value of an attribute that lists a single one: ? then means that it is absent"""
 
 
 def is_arff(text: str) -> bool:
-    """Whether a text begins as ARFF does, below its comments."""
+    """Return whether a text begins like ARFF, below its comments."""
     lines = (line for line in io.StringIO(text[: 1 << 16]) if line.strip() and not line.startswith("%"))
     return next(lines, "").lstrip()[:9].lower() == "@relation"
 
 
 def arff(text: str, limits: Limits) -> Found:
-    """The columns and rows of ARFF; columns whose values are listed are text, also where these are numbers."""
+    """Read the columns and rows of ARFF. A column whose values are listed is text, even if these are numbers."""
     stripped = enumerate(map(str.strip, io.StringIO(text)), 1)
     lines = ((number, line) for number, line in stripped if line and line[0] != "%")
     attributes: list[Attribute] = []
@@ -302,7 +302,7 @@ def _attribute(number: int, line: str) -> Attribute:
 
 
 def _row(number: int, line: str, attributes: list[Attribute]) -> list[str]:
-    """The cells of a line below @data; those of a sparse one have positions."""
+    """Return the cells of a line below @data. Cells of a sparse line have positions."""
     is_sparse = line.startswith("{")
     first_quote = _QUOTE.search(line)
     has_commas = is_sparse or "," in line or len(attributes) == 1  # Weka takes blanks and tabs too

@@ -1,7 +1,7 @@
 """Preparation of a user-uploaded table as a learning problem: a target, and finite numbers in all columns.
 
-Text is one-hot encoded, up to a limit; missing values are filled, or their rows dropped. What experiments need besides,
-two classes, two columns or two halves, is made from the problem.
+Text is one-hot encoded, up to a limit; missing values are filled, or their rows dropped. Experiments that
+need two classes, two columns or two halves make them from the problem.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .table import Column, Limits, Table, UploadError, counted, printable, quote
 SCALINGS = ("standard", "range", "none")
 """Each column to mean 0 and variance 1, to [0, 1], or unchanged"""
 IMPUTATIONS = ("fill", "drop")
-"""Missing values become the median of the column, or its most frequent text; or their rows are dropped"""
+"""A missing value becomes the median of its column, or the most frequent text; or its row is dropped"""
 YOUR_DATA = "your data"
 _FEWEST_GROUPS = 4
 _FLAT = "has the same value in every row"
@@ -34,7 +34,7 @@ def prepare(
     limits: Limits = Limits(),  # noqa: B008 (it is frozen)
     groups: str | None = None,
 ) -> Dataset:
-    """Turn a table into a learning problem: the column `target`, whose missing rows are dropped, and inputs `columns`.
+    """Turn a table into a learning problem: predict `target` from `columns`. Rows without a target are dropped.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def prepare(
 
 
 def two_classes(dataset: Dataset, label: int | None = None) -> Dataset:
-    """A two-class version of a problem: the class `label` against all others, or above the median against the rest.
+    """Make a problem two-class: the class `label` against all others, or above the median against the rest.
 
     Labels are -1 and 1. If there is no such class, or one side would be empty, an UploadError is raised.
     """
@@ -109,7 +109,7 @@ def two_classes(dataset: Dataset, label: int | None = None) -> Dataset:
 
 
 def plane(dataset: Dataset, columns: tuple[int, int] | None = None) -> Dataset:
-    """A two-dimensional version of a problem, each coordinate of mean 0 and variance 1.
+    """Make a problem two-dimensional; each coordinate has mean 0 and variance 1.
 
     The coordinates are two columns of X, by default the first two principal components. If there is only one column, or
     the two are the same, an UploadError is raised.
@@ -131,7 +131,7 @@ def plane(dataset: Dataset, columns: tuple[int, int] | None = None) -> Dataset:
 
 
 def one_of_each_group(dataset: Dataset, random_state: int) -> Dataset:
-    """One random row of each group, in their order; such rows are independent where groups are. All without groups."""
+    """Draw one row of each group, in their order: independent rows if the groups are. Without groups, return all."""
     if dataset.groups is None:
         return dataset
     order = np.random.default_rng((random_state, 2)).permutation(dataset.n_samples)
@@ -140,10 +140,10 @@ def one_of_each_group(dataset: Dataset, random_state: int) -> Dataset:
 
 
 def halves(dataset: Dataset, at_most: int, random_state: int) -> tuple[Dataset, Dataset]:
-    """Two random halves of the rows, each of at most `at_most` rows; the rows of a group are in one of them.
+    """Split rows at random into two halves of at most `at_most` rows each. The rows of a group stay together.
 
-    Rows are in their order; the second part has one more if the number is odd. Of groups, the first half has as many
-    rows as is nearest to half.
+    Rows keep their order. The second half has one more row if their number is odd. With groups, the first half has the
+    number of rows nearest to half.
     """
     if dataset.groups is None:
         rows = _some(np.arange(dataset.n_samples), 2 * at_most, random_state)
@@ -159,14 +159,14 @@ def halves(dataset: Dataset, at_most: int, random_state: int) -> tuple[Dataset, 
 
 
 def _some(rows: np.ndarray, at_most: int, random_state: int) -> np.ndarray:
-    """A random subset of at most `at_most` rows, in their order."""
+    """Draw at most `at_most` rows, in their order."""
     if len(rows) <= at_most:
         return rows
     return rows[np.sort(np.random.default_rng(random_state).permutation(len(rows))[:at_most])]
 
 
 def _part(dataset: Dataset, rows: np.ndarray) -> Dataset:
-    """Some rows, in their order."""
+    """Return some rows of a data set, in their order."""
     rows = np.sort(rows)
     groups = None if dataset.groups is None else dataset.groups[rows]
     return replace(dataset, X=dataset.X[rows], y=dataset.y[rows], groups=groups)
@@ -187,7 +187,7 @@ def _check_columns(goal: Column, inputs: list[Column]) -> None:
 
 
 def _kept_rows(goal: Column, inputs: list[Column], imputation: str, limits: Limits) -> tuple[np.ndarray, list[str]]:
-    """Mask of the rows to learn from, and notes on the others."""
+    """Return a mask of the rows to learn from, and notes on the others."""
     kept = ~goal.missing
     notes = [] if kept.all() else [f"{goal.n_missing} rows without a target were dropped."]
     if imputation == "drop":
@@ -215,7 +215,7 @@ def _kept_rows(goal: Column, inputs: list[Column], imputation: str, limits: Limi
 
 
 def _n_features(column: Column, kept: np.ndarray, limits: Limits) -> int:
-    """How many columns of numbers a column becomes."""
+    """Return how many columns of numbers a column becomes."""
     if column.kind != "text":
         return 1
     n = len(np.unique(column.values[kept & ~column.missing]))
@@ -223,7 +223,7 @@ def _n_features(column: Column, kept: np.ndarray, limits: Limits) -> int:
 
 
 def _classes(goal: Column, kept: np.ndarray, limits: Limits) -> tuple[np.ndarray, dict[int, str]]:
-    """The label of each row, and the names of labels: texts in alphabetical order, numbers in ascending order."""
+    """Return the labels of the rows, and the names of labels: texts in alphabetical, numbers in ascending order."""
     values, rows, codes = np.unique(goal.values[kept], return_index=True, return_inverse=True)
     if len(values) > limits.classes:
         raise UploadError(
@@ -250,7 +250,7 @@ def _target_numbers(goal: Column, kept: np.ndarray) -> np.ndarray:
 
 
 def _groups(column: Column, others: list[Column], kept: np.ndarray, notes: list[str]) -> np.ndarray:
-    """The groups of the rows by the values of a column; rows without a value are one group."""
+    """Group the rows by the values of a column; rows without a value are one group."""
     if column in others:
         raise UploadError(
             f"The column {quoted(column.name)} says which rows belong together, so it is neither target nor input."
@@ -269,7 +269,7 @@ def _groups(column: Column, others: list[Column], kept: np.ndarray, notes: list[
 
 
 def _matrix(inputs: list[Column], kept, scaling: str, limits: Limits, notes: list[str]) -> tuple[np.ndarray, list[str]]:
-    """The inputs as numbers, and their names."""
+    """Return the inputs as numbers, and their names."""
     parts = {}
     for column in inputs:
         one_hot = column.kind == "text"
@@ -286,7 +286,7 @@ def _matrix(inputs: list[Column], kept, scaling: str, limits: Limits, notes: lis
 
 
 def _number(column: Column, kept: np.ndarray, limits: Limits, notes: list[str]) -> list[tuple[str, np.ndarray]]:
-    """The filled values of a column of numbers or dates, unless they are all the same."""
+    """Return the filled values of a column of numbers or dates, unless they are all the same."""
     values = column.values[kept]
     present = values[~np.isnan(values)]
     if len(present) == 0 or (present == present[0]).all():
@@ -296,7 +296,7 @@ def _number(column: Column, kept: np.ndarray, limits: Limits, notes: list[str]) 
 
 
 def _one_hot(column: Column, kept: np.ndarray, limits: Limits, notes: list[str]) -> list[tuple[str, np.ndarray]]:
-    """0 and 1 for each text of a column, of the rarest together; for two texts one of them suffices."""
+    """Return 0 and 1 for each text of a column. The rarest texts share a column; two texts need one column."""
     codes = column.values[kept]
     counts = np.bincount(codes[codes >= 0], minlength=len(column.categories))
     common = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
@@ -331,7 +331,7 @@ def _to_range(values: np.ndarray) -> np.ndarray:
 
 
 def _standard(values: np.ndarray) -> np.ndarray:
-    """Values scaled to mean 0 and variance 1, also where their squares overflow or underflow."""
+    """Scale values to mean 0 and variance 1, also where their squares overflow or underflow."""
     values = _to_range(values)
     deviation = values.std()
     return (values - values.mean()) / deviation if deviation > 0 else np.zeros_like(values)

@@ -4,8 +4,8 @@ The app calls `uploads` instead, which runs these readers in a child process. A 
 `UploadError`, before it costs more than `Limits` allow. What must be guessed, such as an encoding, is reported in the
 table's notes. Nothing is written, and no pickle is read.
 
-Libraries of a format are imported when a file needs them, so that the child starts quickly. Text is split by the csv
-module: unlike pandas it gives rows of any width with their lines, among which the body of the table is found.
+Libraries of a format are imported when a file needs them, so that the child starts quickly. The csv module
+splits text: unlike pandas it gives rows of any width with their lines, and `body` picks the table from these.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ENCODINGS = {
     "cp1251": "Windows-1251 (Cyrillic)",
     "mac_roman": "Mac Roman",
 }
-"""Encodings of text that is not Unicode, which choices take"""
+"""Encodings of text that is not Unicode; `choices` may name one"""
 _FIRST_CHARACTERS = 1 << 16
 _MARKUP = re.compile(r"\s*+<(?:!doctype|html|head|body|\?xml)", re.IGNORECASE)
 _JSON = re.compile(r"\s*+(?:\{\s*+\"|\[\s*+[\[{])")
@@ -86,7 +86,7 @@ def check_size(data: bytes | str, limits: Limits) -> None:
 
 
 def _found(data: bytes | str, form: str, limits: Limits, choices: Choices) -> Found:
-    """The texts of a table in a file of any format, which its content tells, else its ending."""
+    """Read the texts of a table from a file. The content decides its format, or else the ending of its name."""
     if isinstance(data, bytes) and (data[:4] == b"PAR1" or form == "Parquet"):
         return formats.parquet(data, limits)
     if isinstance(data, bytes) and formats.is_workbook(data):
@@ -116,7 +116,7 @@ def _found(data: bytes | str, form: str, limits: Limits, choices: Choices) -> Fo
 
 
 def _table(found: Found, limits: Limits, choices: Choices) -> Table:
-    """The table of texts, if it has enough rows, columns and values."""
+    """Make a table of texts, if they have enough rows, columns and values."""
     if len(found.names) < 2:
         raise UploadError(ONE_COLUMN)
     part = random_part(found.rows, limits.rows_that_fit(len(found.names)))
@@ -144,7 +144,7 @@ def _table(found: Found, limits: Limits, choices: Choices) -> Table:
 
 
 def _decoded(data: bytes, choices: Choices) -> tuple[str, list[Guess]]:
-    """Text, and what was guessed of its encoding."""
+    """Decode text; return it with the guess of its encoding."""
     for start, what in _FOREIGN.items():
         if data.startswith(start):
             raise UploadError(f"The file is {what}; {_READABLE}.")
@@ -173,12 +173,12 @@ def _can_be(data: bytes, encoding: str) -> bool:
 
 
 def _likely_encoding(data: bytes, known: Sequence[str]) -> str | None:
-    """The encoding that charset-normalizer finds, of several that give the same text the most frequent one."""
+    """Return the encoding that charset-normalizer detects. Ties go to the first of `known`, the most frequent one."""
     if not known or 2 * len(data.translate(None, bytes(range(128)))) > len(data):
-        return None  # most bytes are no ASCII, so that it is no table
+        return None  # most bytes are not ASCII, so it is no table
     try:
         from charset_normalizer import from_bytes
-    except ModuleNotFoundError:  # the package alone does without
+    except ModuleNotFoundError:  # the package alone does not install it
         return known[0]
     best = from_bytes(data[: 1 << 18], cp_isolation=list(known)).best()
     likely = known if best is None else {best.encoding, *best.could_be_from_charset}

@@ -23,21 +23,21 @@ _LIKELY_TARGETS = (
 )
 _SURE_WORDS = frozenset({"target", "class", "label", "outcome", "diagnosis", "species", "survived", "churn", "risk"})
 _MEASURES = frozenset({"value", "price", "cost", "rate"})
-"""Words of long names, such as median_house_value, of what is predicted"""
+"""Words that mark long names, such as median_house_value, as targets"""
 _IDS = frozenset({"id", "ids", "index", "idx", "key", "uid", "uuid", "rowid", "number", "no", "nr", "num", "code"})
 _IDS |= {"rownames", "rowname", "row", "identifier", "obs"}
 _TIMES = frozenset({"t", "time", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "step", "date"})
 _GIVEN = _TIMES | _IDS | {"age", "sex", "gender", "race", "lat", "lon", "long", "latitude", "longitude", "x", "name"}
-"""Words of what is given rather than predicted"""
+"""Words that mark inputs rather than targets"""
 GROUPS = frozenset({"subject", "subjects", "patient", "person", "participant", "user", "customer", "id", "session"})
-"""Words of columns that name whom several rows are of"""
+"""Words that mark columns whose values name a person with several rows"""
 _WORDS = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|\d++")
 _COUNTS, _TELLS = "it counts the rows", "each of its values stands for one class of the target"
 _SURE, _LIKELY = 20.0, 10.0  # scores of names
 
 
 def words(name: str) -> set[str]:
-    """The words of a name, also of one such as PassengerId, in lower case."""
+    """Return the words of a name, also of one such as PassengerId, in lower case."""
     return {word.lower() for word in _WORDS.findall(name)}
 
 
@@ -47,13 +47,13 @@ def _is_whole(column: Column) -> bool:
 
 
 def target_task(column: Column) -> Task:
-    """The likely task of a target: classification for text and for few whole numbers, else regression."""
+    """Return the likely task of a target: classification for text and for few whole numbers, else regression."""
     has_classes = column.kind == "text" or (_is_whole(column) and column.n_values <= _FEW_VALUES)
     return "classification" if has_classes else "regression"
 
 
 def possible_groups(table: Table, target: str) -> list[str]:
-    """Columns that may say which rows belong together: several rows have the same value, and there are several."""
+    """Return columns that may say which rows belong together: several rows share a value, and values are several."""
     return [
         column.name
         for column in table.columns
@@ -65,13 +65,13 @@ def possible_groups(table: Table, target: str) -> list[str]:
 
 
 def suggest_columns(table: Table, target: str) -> tuple[str, ...]:
-    """All columns but the target and those of `left_out`."""
+    """Return all columns except the target and the columns of `left_out`."""
     out = left_out(table, target)
     return tuple(name for name in table.names if name != target and name not in out)
 
 
 def left_out(table: Table, target: str) -> dict[str, str]:
-    """Columns that say nothing about a target, or all, and why; if no other is left, some of them stay."""
+    """Return columns that say nothing about a target, or all, and why. If no other is left, some of them stay."""
     goal = table.column(target)
     inputs = [column for column in table.columns if column.name != target]
     reasons = {column.name: _why_out(table, column) or _why_told(column, goal) for column in inputs}
@@ -81,7 +81,7 @@ def left_out(table: Table, target: str) -> dict[str, str]:
 
 
 def notes_on_left_out(table: Table, target: str, chosen: Collection[str] = ()) -> list[str]:
-    """A sentence for each reason why columns are left out, but for those that were chosen all the same."""
+    """Write a sentence for each reason why columns are left out. Chosen columns are not mentioned."""
     names: dict[str, list[str]] = {}
     for name, reason in left_out(table, target).items():
         if name not in chosen:
@@ -95,14 +95,14 @@ def notes_on_left_out(table: Table, target: str, chosen: Collection[str] = ()) -
 
 
 def _why_out(table: Table, column: Column) -> str:
-    """Why a column is left out whatever the target, or nothing; a first one without a name may hold names of rows."""
+    """Return why a column is left out whatever the target, or "". A first one without a name may hold row names."""
     is_unnamed = column is table.columns[0] and column.name == "column 1" and table.names[1] != "column 2"
     names_rows = is_unnamed and _is_whole(column) and column.n_values == len(column.values)
     return why_left_out(column) or "it has no name, and all its values differ" * names_rows
 
 
 def why_left_out(column: Column) -> str:
-    """Why a column is left out whatever the target, or nothing."""
+    """Return why a column is left out whatever the target, or ""."""
     own = words(column.name)
     n_rows = len(column.values)
     if column.constant:
@@ -118,7 +118,7 @@ def why_left_out(column: Column) -> str:
 
 
 def _why_told(column: Column, goal: Column) -> str:
-    """A reason if the values of a column are the classes of a target by other names."""
+    """Return a reason if the values of a column are the classes of a target by other names, else ""."""
     has_classes = goal.n_values <= _FEW_VALUES and column.n_values == goal.n_values > 1
     if not has_classes or "date" in (column.kind, goal.kind) or (column.missing != goal.missing).any():
         return ""
@@ -130,12 +130,12 @@ def _why_told(column: Column, goal: Column) -> str:
 
 
 def suggest_target(table: Table) -> str:
-    """The likely target: the one that the format defines, else the first of `suggest_targets`."""
+    """Return the likely target: the one that the format defines, else the first of `suggest_targets`."""
     return suggest_targets(table)[0]
 
 
 def suggest_targets(table: Table) -> list[str]:
-    """The three likeliest targets, best first: by name, then by kind, number of values and place."""
+    """Return the three likeliest targets, best first: by name, then by kind, number of values and place."""
     if table.target is not None:
         return [table.target]
     seen = _Seen(table)
@@ -144,7 +144,7 @@ def suggest_targets(table: Table) -> list[str]:
 
 
 class _Seen:
-    """What the scores of all columns need, found once."""
+    """What the scores of all columns need, computed once."""
 
     def __init__(self, table: Table):
         self.table = table
@@ -164,7 +164,7 @@ class _Seen:
         ]
 
     def score(self, place: int) -> float:
-        """How likely a column is the target."""
+        """Return how likely a column is the target, as a score."""
         column = self.table.columns[place]
         if place not in self.rest:
             return -9.0
@@ -179,21 +179,21 @@ class _Seen:
             by_name = 0.0
         is_first = place == self.rest[0]
         if is_first and 0 < by_name < _LIKELY and column.kind == "text" and self.table.names[0] != "rownames":
-            by_place = 0.0  # a status or a type is as often given
+            by_place = 0.0  # a status or a type is as often an input
         elif is_first and self._is_alone(column):
             by_place += 1.0
         score = by_name + 0.5 * (column.n_values == 2 and not is_factor)
         return score + by_place - 3.0 * (bool(words(column.name) & _GIVEN) and score < _SURE)
 
     def _is_alone(self, column: Column) -> bool:
-        """Whether a column has the only texts of a table of numbers, few and each several times, as of classes."""
+        """Return whether a column has the only texts of a table of numbers: few, each several times, like classes."""
         if column.kind != "text" or len(self.texts) > 1 or len(self.rest) < 4 or column.name == "column 1":
             return False
         counts = np.bincount(column.values[~column.missing])
         return bool(len(counts) <= Limits().classes and counts.min() > 1)
 
     def _by_name(self, place: int) -> float:
-        """The larger the surer a name is one of a target."""
+        """Score a name: the surer it is that of a target, the higher."""
         column = self.table.columns[place]
         name = column.name.strip().strip("'").lower()
         own = words(column.name)
@@ -209,7 +209,7 @@ class _Seen:
         return 3.6 if len(own) > 2 and own & _MEASURES and column.kind == "number" else 0.0
 
     def _by_place(self, place: int) -> float:
-        """The last column is often the target, in ARFF by custom; in tables of R, whose rows are named, the first."""
+        """Score a place: targets are often last, in ARFF by custom, or first in tables of R, whose rows have names."""
         if self.table.format == "ARFF" and place == len(self.table.columns) - 1:
             return 5.0
         if place == self.rest[-1]:

@@ -1,7 +1,7 @@
 """A user-uploaded table: its columns as numbers, dates or text, and its limits.
 
-The readers make it of a file, and `preparation` makes a learning problem of it. Values are plain arrays, never Python
-objects of a type that the file chooses.
+The readers make it from a file, and `preparation` turns it into a learning problem. Values are plain arrays, never
+Python objects of a type that the file chooses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_NAMED = 8  # columns, in a message
 _UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # among them marks of writing direction
 
 Choices = Mapping[str, str]
-"""Answers to the questions of guesses, by their keys"""
+"""Answers to the questions of guesses, by key"""
 
 
 class UploadError(ValueError):
@@ -54,7 +54,7 @@ class Limits:
     unscaled: float = 1e9
 
     def rows_that_fit(self, n_columns: int) -> int:
-        """The largest number of rows of so many columns."""
+        """Return the largest number of rows that a table of so many columns may have."""
         return min(self.rows, self.cells // max(n_columns, 1))
 
     def check_columns(self, n_columns: int) -> None:
@@ -64,23 +64,23 @@ class Limits:
 
 
 def printable(text: str, at_most: int = _NAME_CHARACTERS) -> str:
-    """Untrusted text on one line, shortened, with U+FFFD for every unprintable character."""
+    """Put untrusted text on one line, shorten it, and replace every unprintable character by U+FFFD."""
     cut = text if len(text) <= at_most else text[: at_most - 1] + "…"
     return "".join("\ufffd" if unicodedata.category(sign) in _UNPRINTABLE else sign for sign in cut).strip()
 
 
 def quoted(text: str) -> str:
-    """Untrusted text for a message: printable and between “ and ”."""
+    """Make untrusted text fit for a message: printable and between “ and ”."""
     return "“" + printable(text, _QUOTED_CHARACTERS).replace("“", '"').replace("”", '"') + "”"
 
 
 def counted(n: int, what: str) -> str:
-    """A number of things, such as 1 cell or 2 cells."""
+    """Write a number of things, such as 1 cell or 2 cells."""
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Printable, distinct names: repeated ones are numbered, empty ones named by position."""
+    """Make names printable and distinct: repeated ones are numbered, empty ones named by position."""
     taken: dict[str, None] = {}
     counts: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
@@ -111,7 +111,7 @@ class Column:
 
     @classmethod
     def of_numbers(cls, name: str, values: npt.ArrayLike, kind: Kind = "number", note: str = "") -> Column:
-        """A column of numbers or dates; infinite values count as missing."""
+        """Make a column of numbers or dates; infinite values count as missing."""
         numbers = np.array(values, dtype=np.float64)
         infinite = np.isinf(numbers)
         if infinite.any():
@@ -140,7 +140,7 @@ class Column:
         return self.n_values < 2
 
     def shown(self, row: int) -> str:
-        """The value of a row as printable text."""
+        """Return the value of a row as printable text."""
         if self.missing[row]:
             return ""
         value = self.values[row]
@@ -158,8 +158,8 @@ class Column:
 class Guess:
     """What was guessed in reading a file: the key of a question, such as "separator", and the answer taken.
 
-    `choices` of the readers take one of the others under the key, for lines any number. The note is a sentence on why
-    the answer was taken; it is empty if nothing is unusual.
+    `choices` of the readers may give one of the others under the key, for lines any number. The note says why the
+    answer was taken; it is empty if nothing is unusual.
     """
 
     key: str
@@ -181,10 +181,10 @@ class Table:
     target: str | None = None
     """Name of the target column, if the format defines one"""
     guesses: tuple[Guess, ...] = ()
-    """What `choices` take back"""
+    """Guesses that `choices` may replace"""
 
     def encoded(self) -> bytes:
-        """The table as lines of JSON, the first without the columns; no pickle is written or loaded."""
+        """Encode the table as lines of JSON: all but the columns, then each column. No pickle is written or loaded."""
         head = {**vars(self), "columns": [], "guesses": [vars(guess) for guess in self.guesses]}
         fields = [
             (one.name, one.kind, b64encode(one.values.tobytes()).decode(), one.categories, one.note)
@@ -194,7 +194,7 @@ class Table:
 
     @classmethod
     def decoded(cls, head: dict, lines: Iterable[bytes]) -> Table:
-        """The table of the first line and the others; between these, other threads can run."""
+        """Decode the table from its first line and the others. Between the lines, other threads can run."""
         columns = []
         for name, kind, values, categories, note in map(json.loads, lines):
             numbers = np.frombuffer(b64decode(values), np.int32 if kind == "text" else np.float64).copy()
@@ -211,7 +211,7 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def column(self, name: str) -> Column:
-        """The column with a name; an UploadError if there is none."""
+        """Return the column with a name. Raise an UploadError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column

@@ -60,9 +60,9 @@ def read_table(
     name : str
         File name; only its ending counts.
     choices : mapping of str to str, optional
-        Answers that replace guesses: by `key`, one of the `others` of a `Guess` of the table; "begins at line",
-        "names at line" and "ends at line" take the number of a line, the second also "none"; "kind of column 2" takes
-        "number", "date" or "text".
+        Answers that replace guesses: by the `key` of a `Guess` of the table, one of its `others`. "begins at line",
+        "names at line" and "ends at line" take the number of a line, "names at line" also "none". "kind of column 2"
+        takes "number", "date" or "text".
 
     Raises
     ------
@@ -88,7 +88,7 @@ def read_table(
 
 
 def _decoded(reply: bytes) -> Table:
-    """The table of a reply; an UploadError or ReaderError if it has the reason why there is none."""
+    """Return the table of a reply. Raise an UploadError or ReaderError if the reply says why there is none."""
     try:
         first, *lines = reply.split(b"\n")
         head = json.loads(first)
@@ -101,7 +101,7 @@ def _decoded(reply: bytes) -> Table:
 
 
 def _run_child(request: bytes) -> bytes:
-    """The output of a child that ends normally.
+    """Return the output of a child that ends normally.
 
     Raises
     ------

@@ -18,7 +18,7 @@ EDITION = [page for page in PAGES if page.grid]
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The arguments of the command line."""
+    """Parse the arguments of the command line."""
     parser = argparse.ArgumentParser(prog="python -m deploy.site", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--output", type=Path, default=Path("site"), help="folder, by default ./site")
     parser.add_argument(
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def megabytes(folder: Path) -> float:
-    """Size of all files below a folder."""
+    """Return the size in MB of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 

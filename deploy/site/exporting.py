@@ -50,7 +50,7 @@ class Texts:
         self.own = list(_texts(parts))
 
     def other(self, parts: Iterable[Part]) -> dict[str, str]:
-        """The texts that differ, by their places; a ValueError if the parts have other kinds than those of the page."""
+        """Return the texts that differ, by place. Raise a ValueError if kinds of parts differ from the page's own."""
         others = list(_texts(parts))
         if [part.kind for part in others] != [part.kind for part in self.own]:
             raise ValueError("A page has other kinds of texts for other settings.")
@@ -67,14 +67,14 @@ def _texts(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def text_html(part: Part) -> str:
-    """The inside of a text's element."""
+    """Return the HTML inside a text's element."""
     if part.kind == "latex":
         return words.display(part.text)
     return words.html(part.text) if part.kind in ("markdown", "caption") else words.inline(part.text)
 
 
 def page_html(parts: Iterable[Part], view: str) -> str:
-    """The parts of a page, each text with its place, and an empty section for each part that comes late."""
+    """Return the HTML of a page's parts: each text with its place, and an empty section for each late part."""
     places = iter(range(10**6))
 
     def html_of(part: Part) -> str:
@@ -96,7 +96,7 @@ def _fold_html(part: Part, html_of) -> str:
 
 
 def section_html(name: str) -> str:
-    """The place of a section, which the browser fills."""
+    """Return the HTML of an empty section, which the browser fills."""
     return f'<section class="late" data-section="{escape(name)}"></section>'
 
 
@@ -109,7 +109,7 @@ class Section:
 
     @classmethod
     def of(cls, parts: Iterable[Part]) -> Section:
-        """The section of these parts, without the deferred ones among them, which are sections too."""
+        """Make a section of these parts. Deferred parts among them are left out, as they have sections too."""
         figures: dict[str, dict] = {}
 
         def html_of(part: Part) -> str:
@@ -134,7 +134,7 @@ class Section:
 
 
 def write_once(folder: Path, data: dict) -> str:
-    """Write data, unless they are there, and return the name of their file."""
+    """Write data unless their file exists, and return its name."""
     name = hashlib.sha256(as_json(data)).hexdigest()[:16]
     path = folder / f"{name}.js"
     if not path.exists():
@@ -212,7 +212,7 @@ def _scenes_of(reader: Reader, grid: Grid, only_defaults: bool) -> tuple[list[Sc
 
 
 def _first_values(scenes: list[Scene]) -> dict:
-    """The page's own settings, and of controls that it does not show then the first that a scene has."""
+    """Return the page's own settings, and for each control that it hides the value in the first scene that shows it."""
     values: dict = {}
     for scene in reversed(scenes):
         values |= scene.settings
@@ -225,7 +225,7 @@ def _shown(settings: dict, keys: Iterable[str]) -> dict[str, str]:
 
 
 def _clicks(reader: Reader) -> dict:
-    """What a page says of clicked landmarks, how many there may be, and the controls that do not apply then."""
+    """Return what a page says of clicked landmarks, how many there may be, and the controls that do not apply."""
     default = reader.scene({})
     seen = reader.scene({"how": "clicked"})
     (note,) = [part.text for part in seen.parts if part.kind == "note"]
@@ -234,9 +234,9 @@ def _clicks(reader: Reader) -> dict:
 
 
 def _words(page: Page, reader: Reader, scenes: list[Scene]) -> dict[str, dict[str, str]]:
-    """Texts that differ from the page's own, by the value of the control that changes them.
+    """Return texts that differ from the page's own, by the value of the control that changes them.
 
-    If other settings change them too, a ValueError is raised.
+    Raise a ValueError if other settings change them too.
     """
     key = samples.IN_WORDS.get(page.view, "")
     own = Texts(scenes[0].parts)
@@ -258,7 +258,7 @@ def _views(page: Page, scenes: list[Scene], keys: list[str], folder: Path, more:
 
 
 def _halves(default: Scene, view_html: str) -> tuple[str, str]:
-    """The title and what follows it, which come before presets and lessons, and the rest of a page."""
+    """Split the HTML of a page into the part before presets and lessons, which has the title, and the rest."""
     late = list(default.late or ())
     before, *rest = page_html(default.parts, view_html).partition('<div class="live-place">')
     placed = [part.text for part in default.parts if part.kind == "late"]
@@ -301,7 +301,7 @@ def _write_sections(scenes: list[Scene], keys: list[str], folder: Path) -> list[
 
 
 def followed(table: list[dict]) -> dict[str, list[str]]:
-    """The settings that each section follows: all but those of which some scene shows that it does not."""
+    """Return the settings that each section follows: all except those that change alone and leave it the same."""
     if not table:
         return {}
     unmoved: dict[str, set[str]] = {name: set() for name in table[0]["sections"]}
@@ -318,7 +318,7 @@ def followed(table: list[dict]) -> dict[str, list[str]]:
 def _controls(
     controls: Iterable[Control], keys: list[str], table: list[dict], scales: dict[str, list[str]]
 ) -> Iterator[dict]:
-    """The controls that have more than one value; those of `scales` have all that the app has."""
+    """Yield the controls with more than one value. Controls of `scales` have all values of the app."""
     for control in controls:
         if control.key in scales:
             yield vars(control) | {"values": scales[control.key], "scale": True}

@@ -21,12 +21,12 @@ _WIDTHS = (1, 2, 4, 8)
 
 
 def packed(name: str, content: bytes) -> str:
-    """A script that hands over a content, compressed by gzip, as base64."""
+    """Return a script that hands over a content, compressed by gzip, as base64."""
     return f'takeExported("{name}","{b64encode(_compressed(content)).decode("ascii")}")\n'
 
 
 def packed_file(name: str, data: Any) -> str:
-    """A script that hands over JSON."""
+    """Return a script that hands over JSON."""
     arrays: list[bytes] = []
 
     def take(value: Any) -> Any:
@@ -45,12 +45,12 @@ def packed_file(name: str, data: Any) -> str:
 
 
 def as_json(data: Any) -> bytes:
-    """JSON in one line."""
+    """Return JSON in one line."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _laid_out(content: bytes) -> tuple[int, bytes]:
-    """The number of bytes of a number, and all numbers by place: what becomes smallest."""
+    """Return the number of bytes of a number that compresses best, and all numbers laid out by place."""
     possible = {width: _by_place(content, width) for width in _WIDTHS if len(content) % width == 0}
     width = min(possible, key=lambda width: len(_compressed(possible[width])))
     return width, possible[width]

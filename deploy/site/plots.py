@@ -22,9 +22,9 @@ LEVELS = 255
 
 
 def compact(spec: str) -> dict:
-    """A figure, a Plotly one as JSON, for the browser: the wide and light one as ``figure``, and the changes to it.
+    """Return a Plotly figure, given as JSON, for the browser: the wide and light ``figure``, and changes to it.
 
-    They are ``dark`` and ``narrow``, as `changes` has them; both may be applied.
+    The changes ``dark`` and ``narrow`` have the form of `changes`; both may be applied.
     """
     wide = plain(read(spec))
     variants = {"dark": darken(read(spec)), "narrow": narrow.stack(read(spec))}
@@ -32,13 +32,13 @@ def compact(spec: str) -> dict:
 
 
 def heights(figure: dict) -> tuple[int, int]:
-    """Heights in pixels of a compact figure on a wide and on a narrow screen."""
+    """Return the heights in pixels of a compact figure on a wide and on a narrow screen."""
     wide = figure["figure"]["layout"]["height"]
     return wide, figure["narrow"].get("layout", {}).get("height", wide)
 
 
 def changes(before: Any, after: Any) -> Any:
-    """What turns one JSON value into another: of objects and of lists of them the parts that differ; None removes."""
+    """Return the changes from one JSON value to another: the parts of objects and lists that differ; None removes."""
     if isinstance(before, dict) and isinstance(after, dict):
         changed = {
             key: changes(before[key], value) if key in before else value
@@ -57,21 +57,21 @@ def _are_objects(value: Any) -> bool:
 
 
 def read(spec: str) -> go.Figure:
-    """A figure from its JSON, without a template: the page has its own."""
+    """Read a figure from JSON, without its template: the page has its own."""
     figure = json.loads(spec)
     figure["layout"].pop("template", None)
     return go.Figure(figure)
 
 
 def plain(fig: go.Figure) -> dict:
-    """A figure as JSON, without a template."""
+    """Return a figure as JSON, without its template."""
     plain = json.loads(fig.to_json())
     plain["layout"].pop("template", None)
     return plain
 
 
 def small(value: Any, kind: str = "") -> Any:
-    """The same JSON value with shorter numbers; `kind` is the kind of the trace that it is in."""
+    """Return a JSON value with shorter numbers. `kind` is the kind of the trace around it."""
     if isinstance(value, dict) and "bdata" in value:
         return _small_array(value, kind)
     if isinstance(value, dict):

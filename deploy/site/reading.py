@@ -68,7 +68,7 @@ class Scene:
     view: dict | None
     """What the live view gets, if the page has one"""
     late: dict[str, tuple[Part, ...]] | None = None
-    """The parts that the app shows when the reader comes near, by name; None where they were not computed"""
+    """The parts that the app shows once the reader scrolls near, by name; None if they were not computed"""
     numbers: str = ""
     """The table of the page as CSV, if the late parts were computed"""
     card: dict | None = None
@@ -105,7 +105,7 @@ class Reader:
         self.defaults = self._values()
 
     def scene(self, settings: dict, full: bool = False) -> Scene:
-        """The page with these settings, and the defaults of all others; if `full`, with all that is deferred."""
+        """Return the page with these settings, and the defaults of all others; if `full`, with all that is deferred."""
         deferred.waits = not full
         self._set(self.defaults | {key: value for key, value in settings.items() if key != self.tabs})
         self._run()
@@ -126,7 +126,7 @@ class Reader:
                 yield from self._late(part.parts)
 
     def _tabs(self) -> Iterator[tuple[str, tuple[Part, ...]]]:
-        """The parts of the page that are behind its other tabs, each with the tab's name as its heading."""
+        """Yield the parts behind each other tab of the page, with the tab's name as their heading."""
         if not self.tabs:
             return
         for name in [tab.label for tab in self.app.tabs][1:]:
@@ -138,7 +138,7 @@ class Reader:
         self._run()
 
     def allowed(self, key: str) -> list[str]:
-        """The values that a control allows, as texts."""
+        """Return the values that a control allows, as texts."""
         control = next((one for one in self._controls() if one.key == key), None)
         if control is None:  # the first page has a slider and no sidebar
             return [f"{value:g}" for value in toy.BETA.values]
@@ -148,11 +148,11 @@ class Reader:
         return [f"{round(control.min + k * control.step, 6):g}" for k in range(steps + 1)]
 
     def settings(self, products: catalogue.Products) -> Iterator[dict]:
-        """The settings of products; points of one's own are no value that `EVERY` stands for."""
+        """Yield the settings of products. `EVERY` does not stand for the reader's own points."""
         return catalogue.settings_of(products, lambda key: [one for one in self.allowed(key) if one != OWN])
 
     def presets(self) -> Iterator[tuple[str, str, Scene]]:
-        """Names of the page's presets, what they are for, and what the page shows then."""
+        """Yield the name of each preset of the page, what it is for, and what the page shows then."""
         offered = [(one.label, one.help or "") for one in self.app.button if (one.key or "").startswith("preset ")]
         for name, use in offered:
             self.app.button(key=f"preset {name}").click()
@@ -160,7 +160,7 @@ class Reader:
             yield name, use, self.scene(self._values(), full=True)
 
     def steps(self, lesson: Lesson) -> Iterator[tuple[Scene, Scene]]:
-        """What each step of a lesson shows, before and after the answer."""
+        """Yield what each step of a lesson shows, before and after the answer."""
         for k, step in enumerate(lesson.steps, 1):
             self.app.query_params.update(lessons.address(lesson, k))
             seen = []
@@ -175,7 +175,7 @@ class Reader:
             raise PageError(f"The page {self.page} shows an error: {getattr(wrong, 'value', '')}")
 
     def _controls(self) -> list:
-        """The controls that have one value."""
+        """Return the controls that have one value."""
         elements: Iterator[Any] = iter(self.app.sidebar)
         return [one for one in elements if one.type in CONTROLS and not isinstance(one.value, list)]
 
@@ -183,7 +183,7 @@ class Reader:
         return {control.key: control.value for control in self._controls()}
 
     def _set(self, values: dict) -> None:
-        """Set controls, again where one brings others with it."""
+        """Set controls, and repeat while one makes others appear."""
         while other := [one for one in self._controls() if one.value != values.get(one.key, one.value)]:
             for control in other:
                 control.set_value(values[control.key])
@@ -211,7 +211,7 @@ class Reader:
 
 
 def _key(block) -> str:
-    """The key that the page gave to a block, or ""."""
+    """Return the key that the page gave to a block, or ""."""
     return getattr(block.proto, "id", "").rsplit("-", 1)[-1] if block.proto is not None else ""
 
 
@@ -247,7 +247,7 @@ def _without_late(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def _first_figure(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts up to the caption of the live view."""
+    """Return the parts up to the caption of the live view."""
     live = [part.kind for part in parts].index("live")
     return parts[: live + 2]
 

@@ -1,7 +1,7 @@
 """Draws from which the browser makes the problems of a page, for any width and noise, and for clicked landmarks.
 
-A toy sample is its positions plus the noise times standard normal draws, a frequency of the Gaussian kernel a draw over
-the width. Files of samples are shared by pages; the JavaScript that reads them is `draws.js`.
+A toy sample is its positions plus the noise times standard normal draws. A frequency of the Gaussian kernel is a draw
+over the width. Files of samples are shared by pages; the JavaScript that reads them is `draws.js`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pages.landmarks.view import landmark_draws
 from pages.shared.controls.widgets import as_text
 from pages.shared.live.packing import as_base64, pack_draw
 
-#: Controls beside the live view that the browser answers, by view.
+#: Controls next to the live view that the browser answers, by view.
 SCALES = {"landmarks": ("landmarks", "noise"), "kernel": ("noise", "N")}
 #: The control among them that changes words of the page.
 IN_WORDS = {"kernel": "N"}
@@ -30,7 +30,7 @@ IN_WORDS = {"kernel": "N"}
 FOLDER = "samples"
 #: k-means depends on the noise: its centroids are computed for these samples and noises.
 KMEANS_POINTS, KMEANS_NOISES = 300, (0.0, 0.1, 0.2, 0.3)
-#: Candidates of a seed; fewer are the first of them.
+#: Number of candidates of a seed; a smaller number takes the first ones.
 CANDIDATES = 5000
 
 
@@ -44,7 +44,7 @@ class Sample:
 
     @classmethod
     def of(cls, settings: dict) -> Sample:
-        """The sample of a page's settings."""
+        """Return the sample of a page's settings."""
         return cls(settings["data"], int(settings["n"]), int(settings["seed"]))
 
     @property
@@ -58,13 +58,13 @@ class Sample:
         return {"data": self.data, "n": as_text(self.n), "seed": as_text(self.seed)}
 
     def problem(self, noise: float, count: int, selection: str):
-        """The problem on landmarks of width 1, whose frequencies are the draws."""
+        """Make the problem on landmarks at width 1. Its frequencies are the draws."""
         data = ToyData(self.data, self.n, noise, self.seed)
         return landmark_problem(LandmarkSettings(data, 1.0, MAX_FREQUENCIES, count, selection))
 
 
 def rows(view: str, samples: Iterable[Sample]) -> Iterator[dict]:
-    """The settings that need files, each with the file of its sample."""
+    """Yield the settings that need files, each with the file of its sample."""
     for sample in samples:
         if view == "kernel":
             yield {"settings": sample.settings, "file": sample.file}
@@ -99,7 +99,7 @@ def _write(folder: Path, name: str, make) -> None:
 
 
 def _of_sample(sample: Sample) -> dict:
-    """A training sample: positions, draws, labels, rows of random landmarks, and centroids by noise and number."""
+    """Return a sample: positions, draws, labels, rows of random landmarks, and centroids by noise and number."""
     draw = draw_toy(sample.data, sample.n, sample.seed)
     chosen = sample.problem(0.0, MAX_LANDMARKS, "random").indices
     noises = KMEANS_NOISES if sample.n == KMEANS_POINTS else ()
@@ -117,7 +117,7 @@ def _centroids(sample: Sample, noise: float) -> Iterator[dict]:
 
 
 def _fresh(sample: Sample) -> dict:
-    """The fresh sample that test errors are measured on, as `ToyData.fresh_sample` draws it, in single precision."""
+    """Draw the fresh sample, which gives the test errors, as `ToyData.fresh_sample` does, in single precision."""
     return pack_draw(draw_toy(sample.data, TEST_POINTS, sample.seed + FRESH_SEED), "<f4")
 
 

@@ -1,8 +1,8 @@
 """The Markdown of the app's texts as HTML.
 
-The texts use little of Markdown: paragraphs, lists, tables, bold, italics, code, links, formulas, and a colour. Of
-`[[right|below]]`, a place on a wide and on a narrow screen, and of `<<white|dark grey>>`, a colour in a light and in a
-dark theme, the page has both words, and its style sheet shows one.
+The texts use little of Markdown: paragraphs, lists, tables, bold, italics, code, links, formulas, and a colour.
+`[[right|below]]` names a place on a wide and on a narrow screen, `<<white|dark grey>>` a colour in a light and in a
+dark theme: the page has both words, and its style sheet shows one.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _KEPT = re.compile(r"\$([^$]+)\$|`([^`]+)`")
 
 
 def html(text: str) -> str:
-    """A text in Markdown as HTML: paragraphs, lists and tables."""
+    """Turn Markdown into HTML: paragraphs, lists and tables."""
     return "".join(_block(block) for block in re.split(r"\n\s*\n", text.strip()))
 
 
 def display(text: str) -> str:
-    """A formula between two dollar signs each, as HTML."""
+    """Turn a formula between double dollar signs into HTML."""
     return f'<div class="formula">{mathml(text.strip().strip("$"), display=True)}</div>'
 
 
 def mathml(latex: str, display: bool = False) -> str:
-    """A formula as MathML, which browsers show without a script; `display` if it stands in a line of its own.
+    """Turn a formula into MathML, which browsers show without a script. `display` gives it a line of its own.
 
-    A command that is not known raises a ValueError.
+    Raise a ValueError if a command is not known.
     """
     mathml = convert(latex, display="block" if display else "inline")
     if left := re.findall(r"\\\w*", mathml):
@@ -54,7 +54,7 @@ def _block(block: str) -> str:
 
 
 def _table(block: str) -> str:
-    """A table whose second line separates the head."""
+    """Turn a table in Markdown into HTML. Its second line separates the head."""
     head, _, *rows = ([cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines())
     body = "".join(f"<tr>{''.join(f'<td>{inline(cell)}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f'<th scope="col">{inline(cell)}</th>' for cell in head)
@@ -63,7 +63,7 @@ def _table(block: str) -> str:
 
 
 def inline(text: str) -> str:
-    """A line in Markdown as HTML."""
+    """Turn a line in Markdown into HTML."""
     kept: list[str] = []
 
     def keep(match: re.Match) -> str:
@@ -78,5 +78,5 @@ def inline(text: str) -> str:
 
 
 def address(link: str) -> str:
-    """A link of the app as one of the static edition, where the pages are files."""
+    """Turn a link of the app into one of the static edition, where the pages are files."""
     return link.replace("glossary#", "glossary.html#") if link.startswith("glossary#") else link

@@ -29,11 +29,11 @@ from pages.shared.live import parts as live
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 COMPONENTS = ROOT / "pages" / "shared"
-#: Components of the app that every page has besides its live view.
+#: Components of the app that every page has in addition to its live view.
 MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/row.js"}
 STYLES = ("sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
-#: Plotly's library for figures of a plane, a third of the whole: an npm package of the version of the Python package's
-#: own library, as package-lock.json names it. Both have their licence inside.
+#: Plotly's library for plane figures, a third of the whole. package-lock.json pins this npm package to the version that
+#: the Python package contains. Both contain their licence.
 PLANE = ROOT / "tests" / "javascript" / "node_modules" / "plotly.js-cartesian-dist-min" / "plotly-cartesian.min.js"
 _PLANE = "plotly-cartesian"
 #: What a page may load: files of its own host or folder, and what its scripts make of these. It sends nothing anywhere.
@@ -41,17 +41,17 @@ POLICY = (
     "default-src 'none'; script-src 'self' file: blob:; style-src 'self' file: 'unsafe-inline'; "
     "img-src 'self' file: blob: data:; media-src blob:; base-uri 'none'; form-action 'none'"
 )
-#: By this file a folder is known to hold a former export.
+#: A folder with this file holds a former export.
 _MARK = "assets/site.js"
 
 
 def read(name: str) -> str:
-    """The text of a file of the app's components."""
+    """Read the text of a file of the app's components."""
     return (COMPONENTS / name).read_text(encoding="utf-8")
 
 
 def site_script() -> str:
-    """The script that all pages share; each page's own one starts it with its live view."""
+    """Return the script that all pages share. Each page's own script starts it with its live view."""
     parts = {name: join_modules(COMPONENTS / path, live.CONSTANTS) for name, path in MODULES.items()}
     shared = ",\n".join(f"{name}: {as_expression(text)}" for name, text in parts.items())
     return (
@@ -60,12 +60,12 @@ def site_script() -> str:
 
 
 def view_script(view: str) -> str:
-    """The script of a page: its live view and its start."""
+    """Return the script of a page: its live view and its start."""
     return f"startPage({{ ...sharedParts, live: {as_expression(live.script(view))} }});\n"
 
 
 def site_style() -> str:
-    """The style sheet of all pages: the app's own ones, and the frame around them."""
+    """Return the style sheet of all pages: the app's own sheets, and the frame around them."""
     theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
     own = Template((HERE / "site.css").read_text(encoding="utf-8")).substitute(
         base=theme["baseFontSize"], light=theme["light"]["primaryColor"], dark=theme["dark"]["primaryColor"]
@@ -74,7 +74,7 @@ def site_style() -> str:
 
 
 def prepare(folder: Path) -> None:
-    """Empty a folder that holds a former export; a ValueError if it holds anything else, or is no folder."""
+    """Empty a folder that holds a former export. Raise a ValueError if it holds anything else, or is no folder."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; the export needs a folder.")
     if folder.exists() and any(folder.iterdir()):
@@ -103,7 +103,7 @@ def export(folder: Path, pages: Sequence[Page], only_defaults: bool = False, pro
 
 
 def write_shared(folder: Path) -> None:
-    """Write what all pages share; it also marks the folder as an export, should the rest be interrupted."""
+    """Write what all pages share. This marks the folder as an export, in case the rest is interrupted."""
     (folder / "assets" / "site.js").write_text(site_script(), encoding="utf-8")
     (folder / "assets" / "site.css").write_text(site_style(), encoding="utf-8")
     whole = get_plotlyjs().encode()
@@ -128,12 +128,12 @@ def write_pages(folder: Path, exported: Sequence[Exported]) -> None:
 
 
 def file_of(page: Page) -> str:
-    """The file of a page."""
+    """Return the name of a page's file."""
     return f"{page.path or 'index'}.html"
 
 
 def page_text(page: Exported, exported: Sequence[Exported], following: dict, extra: str) -> str:
-    """The HTML of a page."""
+    """Return the HTML of a page."""
     terms = {term.key: [term.name, term.meaning] for term in TERMS}
     description = page.description | {"lessons": page.lessons, "following": following, "terms": terms}
     return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
@@ -151,7 +151,7 @@ def page_text(page: Exported, exported: Sequence[Exported], following: dict, ext
 
 
 def _as_json(value) -> str:
-    """JSON that may stand inside an element of a page."""
+    """Return JSON that may stand inside an element of a page."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -172,7 +172,7 @@ def _lesson_address(page: Exported, lesson: dict) -> str:
 
 
 def _overview(exported: Sequence[Exported], lessons: Iterable[tuple[Exported, dict]]) -> str:
-    """Links to the other pages, and to all lessons."""
+    """Return links to the other pages, and to all lessons."""
     pages = "".join(
         f'<li><a href="{file_of(page.record)}"><strong>{escape(page.record.title)}</strong><br>'
         f"{words.inline(page.title)}</a></li>"
