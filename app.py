@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shared import catalogue
-from pages.shared.server import browser_messages, entry, queues, visits
+from pages.shared.server import browser_messages, navigation, queues, visits
 
 browser_messages.refuse_unused()
 st.set_page_config(page_title="PAC-Bayesian random Fourier features", page_icon="🌊", layout="wide")
@@ -19,10 +19,10 @@ for record in catalogue.PAGES:
     )
     menus.setdefault(record.menu, []).append(shown)
 page = st.navigation(menus, position="top")
-entry.record_page(page.url_path)
+navigation.record_page(page.url_path)
 visits.current_visitor()
 try:
     with queues.compute_slot():
         page.run()
 finally:  # also if the page stops early
-    entry.settle_libraries()
+    navigation.settle_libraries()

@@ -32,7 +32,7 @@ from pages.shared.catalogue import PAGES
 #: Seconds after which a reply counts as lost.
 LONGEST = 120
 #: Live views that ask for more data when the reader points at the slider of a control, by page and control.
-_REACHED = {(page.name, key): f"live_{page.view}" for page in PAGES for key in page.asks_at}
+_REACHED = {(page.name, key): f"live_{page.view}" for page in PAGES for key in page.requests_at}
 #: Widget id of the events of a component of the app's own; the component's id goes into it.
 _EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 _INTERNAL = "internal error"  # in the app's message; any other error message refuses a request

@@ -21,7 +21,7 @@ ENTRIES = [
     "live/own_points.js",
     "deferred.js",
     "controls/screen.js",
-    "controls/steps.js",
+    "controls/undo.js",
     "glossary/tip.js",
     "lessons/card.js",
     "lessons/summary.js",

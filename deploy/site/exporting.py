@@ -19,7 +19,7 @@ from deploy.site.packing import as_json, packed_file
 from deploy.site.reading import TEXTS, Control, Part, Reader, Scene
 from pages.landmarks.page import MAX_LANDMARKS, TOO_MANY
 from pages.shared.catalogue import Grid, Page
-from pages.shared.controls.moved import MOVED
+from pages.shared.controls.moved_frequencies import MOVED
 from pages.shared.controls.widgets import as_text
 from pages.shared.lesson import Lesson
 from pages.shared.lessons import content

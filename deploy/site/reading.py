@@ -20,7 +20,7 @@ from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import screen, toy
 from pages.shared.controls.own_points import OWN
 from pages.shared.lesson import Lesson
-from pages.shared.server import entry
+from pages.shared.server import navigation
 
 ROOT = Path(__file__).parents[2]
 #: Seconds that a page may take.
@@ -93,13 +93,13 @@ class Reader:
         screen.chooses_words = False  # the browser of the static edition does
         self.page, self.tabs = page, tabs
         self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-        deferred.waits, live.asks = True, False
+        deferred.waits, live.has_server = True, False
         sharing.keep = self._keep
         if page == "start":
             self._run()
         else:
             self._run()
-            self.app.session_state[entry._ENTERED] = page
+            self.app.session_state[navigation._ENTERED] = page
             self.app.switch_page(BY_NAME[page].script)
             self._run()
         self.defaults = self._values()

@@ -2,7 +2,7 @@
 
 It follows Li et al. (2019): Figure 1, Algorithm 1, Claim 1 and Figure 2. Data have no labels here.
 
-Run as a program: python compute.py [numbers.csv]
+After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Bounds: every PAC-Bayes bound along beta with its terms, the true risk, and a test of a printed theorem.
 
-Run as a program: python compute.py [numbers.csv]
+After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
 
 from __future__ import annotations

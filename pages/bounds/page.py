@@ -189,7 +189,7 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
     part_seen, part_details = what_terms_show(values, curves.bounds[name])
     guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
     # The static edition has curves for some n only.
-    beside = (N_POINTS,) if live.asks else ()
+    beside = (N_POINTS,) if live.has_server else ()
     live.mount(
         "bounds", view.live_bounds(settings, guarantee), values, (BETA,), choose_bound, chosen=name, beside=beside
     )
@@ -300,7 +300,7 @@ def show_promises(values, case) -> None:
         "dotted line is ε."
     )
     sliders = (SAMPLES, N_POINTS, EPSILON, MU)
-    if not live.asks:
+    if not live.has_server:
         losses = (np.arange(400) + 0.5) / 800
         widths = {form: getattr(case, f"{form}_width") for form in figures.FORM_COLOURS}
         rates = {form: promise_failures(losses, values.n, width) for form, width in widths.items()}
@@ -316,7 +316,7 @@ def show_promises(values, case) -> None:
     else:
         live.mount("promises", view.live_promises(values.seed, EPSILON.values), values, sliders)
         layout.caption_below(seen, details)
-    if live.asks:  # the static edition shows all parts at once
+    if live.has_server:  # the static edition shows all parts at once
         acting = (QUESTION, SEED)
         hide_in_sidebar([one.key for one in CONTROLS if isinstance(one, Control) and one not in acting])
     st.page_link(
@@ -347,7 +347,7 @@ def show_answer(values, settings: BoundSettings) -> None:
         held = min(values.union, values.n)
         return compute.all_bounds(settings, Guarantee(values.eps, values.mu, values.form, pay, held))
 
-    if values.question != VALIDITY and live.asks:
+    if values.question != VALIDITY and live.has_server:
         hide_in_sidebar([SAMPLES.key])
     if values.question == TIGHTNESS:
         show_curves(values, settings, curves(values.price))

@@ -1,6 +1,7 @@
 """Test error on real data against the number of features, or of landmarks, by the protocols of Letarte et al. (2019).
 
-Run as a program: python compute.py [rows.csv]; it reproduces all columns except seconds.
+After `pip install ".[experiments]" ./datasets/data` in a copy of the repository, from any folder:
+python compute.py [rows.csv]; it reproduces all columns except seconds.
 """
 
 import sys

@@ -3,7 +3,7 @@
 Two nested circles show what features are for: no line separates them, but three cosines lift them into space, where a
 plane does. The map comes from a picture in a thesis chapter.
 
-Run as a program: python compute.py [numbers.csv]
+After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.kernel import compute, figures, view
 from pages.shared import deferred, layout, lessons, live, sharing
-from pages.shared.controls.moved import MOVED, Moved
+from pages.shared.controls.moved_frequencies import MOVED, Moved
 from pages.shared.controls.toy import KERNEL, NU, SEED
 from pages.shared.controls.widgets import Scale, mount
 from pages.shared.server.cache import cache_results

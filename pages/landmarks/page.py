@@ -210,7 +210,7 @@ def place_star(place: object) -> None:
 def show_one_landmark(values, settings: compute.LandmarkSettings, place: tuple[float, float]) -> None:
     """Show the error of one landmark by its place."""
     st.header("Where is a landmark worth most?")
-    if not live.asks:
+    if not live.has_server:
         errors = compute.one_landmark(settings, values.beta, PLACES).test_error.reshape(PLACES, PLACES)
         layout.figure(
             figures.errors_by_place(errors, settings.data.extent, compute.landmarks_of_methods(settings), place),

@@ -2,7 +2,8 @@
 
 They are fractions, except for the relative errors of "li-table2" and the root mean squares of "li-table3".
 
-Run as a program: python compute.py [errors.csv]
+After `pip install ".[experiments]" ./datasets/data` in a copy of the repository, from any folder:
+python compute.py [errors.csv]
 """
 
 from __future__ import annotations

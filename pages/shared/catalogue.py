@@ -72,7 +72,7 @@ class Page:
     """Its pages in the static edition; None: no page"""
     measured: tuple[str, ...] = ("",)
     """Queries with which benchmarks and tests open it; none for a page that shows no figure by itself"""
-    asks_at: tuple[str, ...] = ()
+    requests_at: tuple[str, ...] = ()
     """Controls at whose sliders the live view asks for more data"""
 
     @property
@@ -236,7 +236,7 @@ PAGES = (
             sections_only=("blocks", "arrived"),
             tabs="question",
         ),
-        asks_at=("D",),
+        requests_at=("D",),
     ),
     Page(
         "approximate",

@@ -13,7 +13,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shared import browser, layout
-from pages.shared.server import entry, queues
+from pages.shared.server import navigation, queues
 
 _SCRIPT = Path(__file__).with_name("deferred.js")
 _place = browser.component("place", _SCRIPT, '<div class="place"></div>', ["deferred.css"])
@@ -37,9 +37,9 @@ def show(name: str, part: Callable[[], object]) -> None:
     if name in left_out:
         return
     # Keys include the page, so that two pages never share state.
-    key = f"{entry.page().name}_{name}"
+    key = f"{navigation.page().name}_{name}"
     if waits:
-        _show_when_near(key, entry.count_of_runs(), part)
+        _show_when_near(key, navigation.count_of_runs(), part)
         return
     with st.container(key=f"near_{key}"), layout.show_errors():
         part()

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.shared import glossary
 from pages.shared.controls import presentation, screen
-from pages.shared.server import entry
+from pages.shared.server import navigation
 
 _HERE = Path(__file__).parent
 _STYLE = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("sum.css", "layout.css"))
@@ -26,7 +26,7 @@ def title(introduction: str = "", heading: str = "") -> None:
     with st.container(key="unseen"):
         screen.mount()
         glossary.mount()
-    st.title(heading or entry.page().question)
+    st.title(heading or navigation.page().question)
     if introduction:
         with presentation.folded("What is this page about?", key="introduction"):
             st.markdown(_words(introduction))

@@ -1,6 +1,6 @@
 """What if a kernel were only a first guess? The numbers in the figures of the first page.
 
-Run as a program: python compute.py [numbers.csv]
+After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
 
 from __future__ import annotations

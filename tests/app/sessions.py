@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared.catalogue import BY_NAME
 from pages.shared.controls.widgets import Control, without_headings
-from pages.shared.server import entry
+from pages.shared.server import navigation
 
 ROOT = Path(__file__).parents[2]
 #: Those with controls.
@@ -32,7 +32,7 @@ def reached(page: str, **query: str) -> AppTest:
     app.run()
     app.query_params.clear()
     app.query_params.update(query)
-    app.session_state[entry._ENTERED] = BY_NAME[page].path  # from here on the page runs without app.py
+    app.session_state[navigation._ENTERED] = BY_NAME[page].path  # from here on the page runs without app.py
     return app.switch_page(BY_NAME[page].script).run()
 
 

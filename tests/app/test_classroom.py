@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import lessons
 from pages.shared.lessons import classroom, content, predictions
-from pages.shared.server import entry, rooms as server_rooms
+from pages.shared.server import navigation, rooms as server_rooms
 from pages.shared.server.limits import LIMITS
 from pages.shared.server.room_codes import RoomEndedError, shown
 from pages.shared.server.rooms import Rooms
@@ -40,7 +40,7 @@ class Reader:
     def __init__(self, visitor: str, **query: str):
         self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
         self.app.session_state["browser"] = visitor
-        self.app.session_state[entry._ENTERED] = "kernel"  # from here on the page runs without app.py
+        self.app.session_state[navigation._ENTERED] = "kernel"  # from here on the page runs without app.py
         self.app.query_params.update({"lesson": LESSON.key, "step": "1"} | query)
         self.app.switch_page("pages/kernel/page.py").run()
         assert not self.app.exception

@@ -55,12 +55,12 @@ def test_a_part_is_shown_when_the_reader_is_near(near, page):
 
 def show_refused():
     from pages.shared import deferred
-    from pages.shared.server import entry
+    from pages.shared.server import navigation
 
     def refuse():
         raise ValueError("r is 7; allowed is 5")
 
-    entry.record_page("adaptive")
+    navigation.record_page("adaptive")
     deferred.show("grid", refuse)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.shared.controls.moved import MOVED, decode
+from pages.shared.controls.moved_frequencies import MOVED, decode
 
 from .sessions import opened
 
@@ -34,7 +34,7 @@ def test_a_link_with_a_code_moves_frequencies_and_a_wrong_one_moves_none():
 @pytest.mark.parametrize("sent", [None, 7, ["3_1"], {"3": 1}, "3_1~3_1", "<b>"])
 def test_what_a_browser_sends_in_place_of_a_code_changes_nothing(sent, monkeypatch):
     kept = {"moved": "3_1.25"}
-    monkeypatch.setattr("pages.shared.controls.moved.st.query_params", kept)
+    monkeypatch.setattr("pages.shared.controls.moved_frequencies.st.query_params", kept)
     MOVED.take(sent)
     assert kept == {"moved": "3_1.25"}
     MOVED.take("")

@@ -14,7 +14,7 @@ from pages.bounds import page as bounds
 from pages.shared import catalogue, layout
 from pages.shared.catalogue import BY_NAME
 from pages.shared.lessons import content
-from pages.shared.server import entry
+from pages.shared.server import navigation
 from rff_engine.studies.toy.bounds import BoundCurve
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ def launch(name: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     app.run()
     if name != "start":
-        app.session_state[entry._ENTERED] = name  # from here on the page runs without app.py
+        app.session_state[navigation._ENTERED] = name  # from here on the page runs without app.py
         app.switch_page(BY_NAME[name].script).run()
     return app
 
@@ -42,7 +42,7 @@ def page(request) -> AppTest:
 @pytest.mark.slow
 def test_a_page_asks_a_question_and_shows_figures_with_captions(page):
     assert healthy(page)
-    question = catalogue.BY_NAME[page.session_state[entry._ENTERED] or "start"].question
+    question = catalogue.BY_NAME[page.session_state[navigation._ENTERED] or "start"].question
     assert question.endswith("?") and [title.value for title in page.title] == [question]
     # The parts that report the reader's screen, keep the browser's history and explain terms are no figures.
     others = ("screen_look", "step_entries", "glossary_tip")
@@ -56,7 +56,7 @@ def test_a_page_asks_a_question_and_shows_figures_with_captions(page):
 def test_a_page_offers_its_own_lessons(page):
     named = [button.key.split() for button in page.button if button.key]
     offered = [key for kind, *rest in named if kind == "lesson" for key in rest]
-    assert offered == list(content.lessons_of(page.session_state[entry._ENTERED] or "start"))
+    assert offered == list(content.lessons_of(page.session_state[navigation._ENTERED] or "start"))
 
 
 @pytest.mark.second

@@ -20,7 +20,7 @@ from pages.adaptive.approximate.page import METHODS
 from pages.kernel.compute import kernel_functions, kernel_line, kernel_settings
 from pages.kernel.learn.compute import TurnedGaussianKernel, weight_summary
 from pages.landmarks.compute import PLACES, LandmarkSettings, landmarks_of_methods, one_landmark
-from pages.shared.controls.moved import decode
+from pages.shared.controls.moved_frequencies import decode
 from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent
 from rff_engine.plots.style import palette
 from rff_engine.studies.toy import (

@@ -2,7 +2,8 @@
 
 Kernel ridge regression stands beside ridge regression on features; its times differ from machine to machine.
 
-Run as a program: python compute.py [numbers.csv]
+After `pip install ".[experiments]" ./datasets/data` in a copy of the repository, from any folder:
+python compute.py [numbers.csv]
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def about_dots(values, rows, pair: tuple[str, str]) -> str:
 def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, str]) -> None:
     """Show both methods at every r; compute fits at other r once the reader reaches for the slider."""
     of_fits = settings, pair
-    reached = not live.asks or st.session_state.get(REACHED) == of_fits
+    reached = not live.has_server or st.session_state.get(REACHED) == of_fits
 
     def reach() -> None:
         st.session_state[REACHED] = of_fits

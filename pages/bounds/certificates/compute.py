@@ -1,6 +1,6 @@
 """Certificates: a classifier that bounds its own risk, term by term, and against the number of its frequencies.
 
-Run as a program: python compute.py [numbers.csv]
+After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
 
 from __future__ import annotations

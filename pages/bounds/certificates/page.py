@@ -115,7 +115,7 @@ EXPLANATION = (
 def show_live(settings: CertificateSettings, certificate: PosteriorCertificate, values, in_lesson: bool) -> None:
     """Show the vote and its certificate at every step, and at every D once the reader reaches for the slider of D."""
     method = METHODS[values.method]
-    reached = not live.asks or st.session_state.get(REACHED) == (settings, method)
+    reached = not live.has_server or st.session_state.get(REACHED) == (settings, method)
 
     def reach() -> None:
         st.session_state[REACHED] = settings, method
@@ -200,7 +200,7 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
         "little. Dashed: the first classifier alone, tested by all of these points. With fewer points n each block "
         "teaches more."
     )
-    if not live.asks:
+    if not live.has_server:
         layout.figure(
             figures.blocks_and_test_set(blocks),
             seen,
@@ -221,7 +221,7 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
         "allows (Blum, Kalai and Langford, 1999; the proof is in docs/theory.md of the repository). Here the learner "
         "is ridge regression of the labels on the chosen features.",
     )
-    if live.asks:  # the static edition shows all parts at once
+    if live.has_server:  # the static edition shows all parts at once
         hide_in_sidebar([STRETCH.key, "prior", "tries", ARRIVED.key])
 
 
@@ -318,7 +318,7 @@ def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> Non
     deferred.show("against_D", lambda: show_curves(curves_of(settings), values))
     deferred.show("rows", lambda: show_rows(certificate))
     deferred.show("peeking", lambda: show_peeking(compute.peeking(certificate.n_bound, values.eps), values))
-    if live.asks:
+    if live.has_server:
         hide_in_sidebar([BLOCKS.key, ARRIVED.key])
 
 
@@ -329,7 +329,7 @@ def main() -> None:
     tour.show()
     settings = settings_of(values)
     said = copies_in_words(*settings.sample)
-    if said and live.asks:  # a page of the static edition has the same parts for all settings
+    if said and live.has_server:  # a page of the static edition has the same parts for all settings
         st.warning(said, icon=":material/warning:")
     with layout.show_errors(), QUESTION.show():
         if values.question == TEACHING:

@@ -2,7 +2,7 @@
 
 They end with a certificate of your data, where there are enough rows for one.
 
-Run as a program: python compute.py [numbers.csv]
+After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
 
 from __future__ import annotations

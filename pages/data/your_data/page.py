@@ -58,7 +58,7 @@ CONTROLS = (
 #: Subject of the smaller bound of `CertifiedClassifier`.
 ARMS = {"test set": "counting errors on them", "posterior": "the terms of a vote that learns from them too"}
 
-RUN = "Run the code from the repository's root to recompute the numbers; it reads"
+RUN = "The code says what it needs, and recomputes the numbers; it reads"
 CAPTION = (
     "The link opens these settings without your table; the first table uploaded there is read as yours is here. It "
     f"tells positions of columns, not their names. {RUN} your table from the file named at its top."

@@ -37,7 +37,7 @@ from pages.data.your_data import session, table_choices
 from pages.data.your_data.cautions import cautions
 from pages.data.your_data.table_choices import SAMPLES
 from pages.shared import escaping, layout
-from pages.shared.controls import steps
+from pages.shared.controls import undo
 from pages.shared.server import limits, visits
 
 LIMITS = Limits()
@@ -254,7 +254,7 @@ def current_table() -> Upload | None:
         asked = table_choices.of_link()
         st.session_state[_WAITING] = {} if "sample" in asked else asked
         _take_sample(asked.get("sample", _DEFAULT_SAMPLE), asked if "sample" in asked else {})
-    elif steps.has_moved() and st.session_state[_TABLE] and not st.session_state[_WAITING]:
+    elif undo.has_moved() and st.session_state[_TABLE] and not st.session_state[_WAITING]:
         _follow_link(st.session_state[_TABLE])
     return st.session_state[_TABLE]
 
@@ -285,7 +285,7 @@ def _keep(upload: Upload, choices: dict[str, str]) -> tuple[str, ...]:
     texts = table_choices.keep(st.session_state[_WAITING] or shown)
     st.session_state[_KEPT] = table_choices.of_link()
     if st.session_state.pop(_IS_NEW, False):
-        steps.forget()
+        undo.forget()
     if st.session_state[_KEPT] != before:
         st.rerun()  # with the choice among the steps that undo takes back
     return texts

@@ -2,7 +2,7 @@
 
 It follows Letarte et al. (2019), Sections 5.3 and 5.4.
 
-Run as a program: python compute.py [numbers.csv]
+After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import streamlit as st
 
 from pages.shared import escaping
-from pages.shared.controls import presentation, steps
-from pages.shared.server import entry
+from pages.shared.controls import presentation, undo
+from pages.shared.server import navigation
 
 _NOTES = "notes about the link"
 _MOUNTED = "controls of the page"
@@ -288,9 +288,9 @@ def mount(
     hide_in_sidebar(())
     if own:
         settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
-        steps.record(entry.current_page(), values, [control.key for control in own], settings)
+        undo.record(navigation.current_page(), values, [control.key for control in own], settings)
     else:
-        steps.keep_entries(entry.current_page())
+        undo.keep_entries(navigation.current_page())
     return values
 
 
@@ -349,7 +349,7 @@ def _sections(controls: Sequence[Control | str]) -> list[tuple[str | None, list[
 
 def _forget_other_pages(controls: list[Control]) -> None:
     """Drop the values of the previous page after a change of page: the link or the defaults set the controls."""
-    here = entry.current_page()
+    here = navigation.current_page()
     mounted = st.session_state.setdefault(_MOUNTED, {"page": here, "keys": set()})
     if mounted["page"] != here:
         for key in mounted["keys"]:

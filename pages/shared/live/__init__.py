@@ -14,7 +14,7 @@ from pages.shared.controls.widgets import Control, hide_in_sidebar
 from pages.shared.live import parts
 
 #: False in the static edition, where a view gets all its data at once.
-asks = True
+has_server = True
 
 _components = {
     name: st.components.v2.component(

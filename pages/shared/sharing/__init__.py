@@ -58,8 +58,8 @@ def offer(
     numbers: Callable[[], pd.DataFrame],
     settings: Mapping | None = None,
     parameters: Mapping[str, str | tuple[str, ...]] | None = None,
-    caption: str = "Link, figures, numbers and code use the current settings, seed included. Run the code from the "
-    "repository's root to recompute the numbers.",
+    caption: str = "Link, figures, numbers and code use the current settings, seed included. The code says what it "
+    "needs, and recomputes the numbers.",
 ) -> None:
     """Show the row at the end of a page.
 

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import rff_engine as rff
-from rff_engine.studies.running.row_blocks import alignment_loss_on_cluster, row_blocks, row_group_readers
+from rff_engine.studies.running.out_of_core import alignment_loss_on_cluster, row_blocks, row_group_readers
 
 N = 1000
 RNG = np.random.default_rng(0)

@@ -1,6 +1,6 @@
 """Undo and redo: a gesture is one step, however many settings it changes.
 
-The browser's Back and Forward do the same: `steps.js` makes one entry of its history a step. The history of a page
+The browser's Back and Forward do the same: `undo.js` makes one entry of its history a step. The history of a page
 holds the values of all its controls and of the URL's parameters that are settings; it ends when the reader leaves the
 page.
 """
@@ -21,8 +21,8 @@ MAX_STEPS = 50
 
 _STEPS, _MOVED = "steps of the settings", "undo or redo was just pressed"
 _HERE = Path(__file__).parent
-_component = browser.component("steps", _HERE / "steps.js", '<div class="steps"></div>')
-_STYLE = (_HERE / "steps.css").read_text(encoding="utf-8")
+_component = browser.component("steps", _HERE / "undo.js", '<div class="steps"></div>')
+_STYLE = (_HERE / "undo.css").read_text(encoding="utf-8")
 
 
 @dataclass

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import keepEntries from "../../pages/shared/controls/steps.js";
+import keepEntries from "../../pages/shared/controls/undo.js";
 
 const ORIGIN = "http://host";
 
