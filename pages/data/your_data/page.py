@@ -55,7 +55,7 @@ CONTROLS = (
 )
 
 
-#: Subject of the smaller bound of `CertifiedClassifier`.
+#: Words on the smaller bound of `CertifiedClassifier`, by its arm.
 ARMS = {"test set": "counting errors on them", "posterior": "the terms of a vote that learns from them too"}
 
 RUN = "Run the code from the repository's root to recompute the numbers; it reads"
