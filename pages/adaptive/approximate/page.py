@@ -41,7 +41,7 @@ FREQUENCIES = Scale(
 #: Key of the session's state: the settings for which the live view has asked for all fits.
 REACHED = "fitted at every r"
 
-#: Methods by pairs of names.
+#: Help on the methods Sample and Cluster.
 FITTED = "Sample fits frequencies at rows drawn at random, Cluster at centroids of k-means."
 
 CONTROLS = (

@@ -55,7 +55,7 @@ CONTROLS = (
 )
 
 
-#: Subject of the smaller bound of `CertifiedClassifier`.
+#: Words on the smaller bound of `CertifiedClassifier`, by its arm.
 ARMS = {"test set": "counting errors on them", "posterior": "the terms of a vote that learns from them too"}
 
 RUN = "The code says what it needs, and recomputes the numbers; it reads"
