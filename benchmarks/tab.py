@@ -44,7 +44,7 @@ class LostError(Exception):
 
 @dataclass(frozen=True)
 class Widget:
-    """A control as described by a message; its values are those of its field of `WidgetState`."""
+    """A control as a message describes it; its values go into its field of `WidgetState`."""
 
     id: str
     name: str
@@ -211,7 +211,7 @@ class Tab:
 
     @property
     def address(self) -> str:
-        """Path and query of the page as it is now: what its link holds."""
+        """Path and query of the page's link, as it is now."""
         return f"{self._page}?{urlencode(self._query, doseq=True)}"
 
     @property

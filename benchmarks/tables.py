@@ -39,7 +39,7 @@ PARTS = ("target", "left out", "kinds")
 
 
 class Expected(NamedTuple):
-    """What an expert takes a file for."""
+    """What an expert says of a file."""
 
     file: str
     """A package or the folder of a repository, and the path in it"""
@@ -53,7 +53,7 @@ class Expected(NamedTuple):
 
 
 def expected() -> Iterator[list[Expected]]:
-    """Yield what experts take listed files for: first files that improved the rules, then files drawn afterwards."""
+    """Yield what experts say of the listed files: first files that improved the rules, then files drawn afterwards."""
     for part in EXPECTED.read_text(encoding="utf-8").split("\n[drawn afterwards]\n"):
         cells = [line.split("|") for line in part.splitlines() if line and not line.startswith("#")]
         yield [

@@ -10,7 +10,7 @@ if (
     signal.getsignal(signal.SIGINT) is signal.default_int_handler
     and sys.argv[0] == "-m"
     and "datasets" in sys.orig_argv
-):  # the program of this package begins: until it has imported its modules, Ctrl-C ends it without a traceback
+):  # this package runs as a program: until its modules are imported, Ctrl-C ends it without a traceback
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from .dataset import Dataset

@@ -74,7 +74,7 @@ def make_toy(
 
 @dataclass(frozen=True)
 class ToyDraw:
-    """What a problem is made of before its noise is known: `make_toy` gives positions + noise * normals."""
+    """A problem before its noise is chosen: `make_toy` gives positions + noise * normals."""
 
     positions: np.ndarray
     """(n, 2), without noise"""

@@ -4,8 +4,8 @@
     python -m benchmarks.studies.any_classifier --output rows.csv --write    # writes it into docs/certificates.md
 
 Half of the rows teach the classifier, the other half certify it: `CertifiedClassifier(estimator=...)` with nothing else
-set. The same two halves serve split conformal prediction (Vovk et al. 2005; scores 1 - p(y | x)) at the same 5 %. What
-comes true is measured on 20,000 fresh points of the plane, and on a third of the other sets, held out at random.
+set. The same two halves serve split conformal prediction (Vovk et al. 2005; scores 1 - p(y | x)) at the same 5 %.
+Errors and misses are measured on 20,000 fresh points of the plane, and on a random third of the other sets, held out.
 """
 
 from __future__ import annotations

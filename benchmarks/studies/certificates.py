@@ -5,9 +5,9 @@
     python -m benchmarks.studies.certificates --output rows.csv --datasets breast mnist17 --splits 2 --D 5 20
 
 A row is one method with D frequencies or landmarks on one random split, and is computed once. Its bounds are those of
-the posterior alone, by PAC-Bayes-kl. The seed of a split is
-its number; training and validation rows are halved, for the prior and for the bound, by the same seed. The kernel's
-width, the strength of the posterior and the scaling of columns are chosen on the prior's half.
+the posterior alone, by PAC-Bayes-kl. The seed of a split is its number. The same seed halves training and validation
+rows, for the prior and for the bound. The kernel's width, the strength of the posterior and the scaling of columns are
+chosen on the prior's half.
 `datasets/data/reruns/certificates.csv` is such a file.
 """
 
@@ -29,7 +29,7 @@ SHIPPED = frame.DATA / "certificates.csv"
 MEASURED = ["test_error", "risk_bound", "tandem_bound", "c_bound", "test_set_bound", "gibbs_error", "gibbs_bound"]
 N_CANDIDATES = 1000
 NAMES = {"rff": "RFF", "pbrff": "PBRFF", "okrff": "OKRFF", "landmarks": "landmarks", "boosting": "boosting"}
-# Landmarks are rows, of which breast has too few; on farm each has frequencies in 54 877 columns.
+# breast has too few rows for more landmarks; on farm each landmark has frequencies in 54 877 columns.
 _MOST_LANDMARKS = {"breast": 100, "farm": 100}
 
 

@@ -40,7 +40,7 @@ def main(
     """Run a study, whose docstring is `about`, from the command line.
 
     Its rows ship in the file `shipped`, which is shown without `--output`. `--write` puts its tables into a page
-    between two marks, both in `written`. Options of its own have the arguments of `add_argument`.
+    between two marks, both in `written`. `options` are its other options, with arguments of `add_argument`.
     """
     parser = argparse.ArgumentParser(description=(about or "").split("\n\n")[0])
     for name, kind in options.items():

@@ -3,8 +3,8 @@
     python -m benchmarks.studies.pair_bounds --datasets breast mnist17    # docs/certificates.md has all seven
 
 Training and validation rows of the published split, 1000 frequencies of the Gaussian kernel of width "scale". Each
-bound holds for all posteriors at once, so that its least value over beta is a bound too. The kernel's width looks at
-the points, though not at the labels; a bound that is to hold needs a width that is fixed.
+bound holds for all posteriors at once, so that its least value over beta is a bound too. The kernel's width depends on
+the points, though not on the labels; a valid bound needs a fixed width.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 Both have the same objective (`rff_engine.linear_svm_path`). The published code trains with scikit-learn's LinearSVC as
 of 2019: coordinate descent on the dual that stops after 1000 passes, at the minimum or not. C is chosen on the
-validation points of the published split; the paper's test error is measured off its figures. gamma is the choice of
+validation points of the published split; the paper's test error is read off its figures. gamma is the choice of
 the SVM of the shipped reruns. `--output causes.csv` adds the numbers to a file;
 `datasets/data/reruns/stopped_solver.csv` is such a file.
 """

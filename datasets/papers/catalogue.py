@@ -37,7 +37,7 @@ class RawFile:
 
     @property
     def local_names(self) -> tuple[str, ...]:
-        """Accepted file names, best first, among them that of a download by hand."""
+        """Accepted file names, best first; a download by hand has one of them."""
         forms = tuple(self.name + suffix for suffix in ("", ".gz", ".xz", ".zip"))
         return tuple(dict.fromkeys((*forms, self.download_name, *self.other_names)))
 

@@ -52,7 +52,7 @@ _NOT_READABLE = (
 
 
 class DataNotFoundError(FileNotFoundError):
-    """A file of a data set is in none of the folders that are searched."""
+    """No folder that is searched has a file of the data set."""
 
 
 class DamagedFileError(ValueError):

@@ -68,7 +68,7 @@ def _main() -> None:
     _limit_resources(request["seconds"], request["memory_bytes"])
     sys.path += request["folders"]
     _skip_package_init()
-    gc.disable()  # millions of rows would be looked through again and again, and the process ends soon
+    gc.disable()  # else it scans millions of rows again and again; the process ends soon
     sys.stdout.buffer.write(_reply(request, sys.stdin.buffer.read()))
 
 

@@ -36,7 +36,7 @@ class UploadError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest and smallest sizes of a table: of the file in bytes, as it is and expanded, and of the table.
+    """Largest and smallest sizes of a table and of its file, in bytes as it is and expanded.
 
     `cells` and `fewest_rows` also hold for the prepared matrix. The rarest texts of a column share the last of its
     `categories`. Without scaling no number of the matrix is above `unscaled`: cosines of larger phases are noise.

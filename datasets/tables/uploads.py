@@ -77,7 +77,7 @@ def read_table(
         "choices": dict(choices),
         "seconds": CPU_SECONDS,
         "memory_bytes": MEMORY_BYTES,
-        "folders": [str(Path(np.__file__).parents[1])],  # of libraries, which may not be on the child's own path
+        "folders": [str(Path(np.__file__).parents[1])],  # of libraries that may not be on the child's path
     }
     content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     try:

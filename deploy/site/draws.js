@@ -1,12 +1,12 @@
 // @ts-check
-// Draws from which the browser computes a view: those of a sample, of its fresh sample, and of frequencies (samples.py).
+// Draws of a sample, of its fresh sample and of frequencies, from which the browser computes a view (samples.py).
 
 import { load } from "./store.js";
 
 /** @import { Settings } from "./settings.js" */
 /** @typedef {{ positions: Float32Array | Float64Array, normals: Float32Array | Float64Array, labels: Int8Array }} Sample */
 /** @typedef {{ points: number[], labels: number[] }} Centroids */
-/** @typedef {{ settings: Settings, file?: string }} Row settings that need files, and that of their sample */
+/** @typedef {{ settings: Settings, file?: string }} Row settings that need files, and the file of their sample */
 
 const FOLDER = "samples"; // of the files, which pages share
 const STREAMS = 8; // of frequencies, one for each landmark
@@ -42,7 +42,7 @@ export class LandmarkDraws {
   }
 
   /**
-   * Rows of the training points that are landmarks, none if these are centroids.
+   * Return the rows of the training points that are landmarks; none if landmarks are centroids.
    *
    * @param {Settings} settings
    */
@@ -52,7 +52,7 @@ export class LandmarkDraws {
     return picked.length ? picked : this.random.slice(0, Number(landmarks));
   }
 
-  /** What the view gets for these settings. @param {Settings} settings */
+  /** Return what the view gets for these settings. @param {Settings} settings */
   view(settings) {
     const { file, train, test, frequencies } = this;
     const { how, landmarks, noise, C } = settings;
@@ -74,12 +74,12 @@ export class KernelDraws {
     this.frequencies = arrayOf(candidates.draws, Float64Array);
   }
 
-  /** Landmarks there are none. @returns {number[]} */
+  /** Return no rows: this view has no landmarks. @returns {number[]} */
   rows() {
     return [];
   }
 
-  /** What the view gets for these settings. @param {Settings} settings */
+  /** Return what the view gets for these settings. @param {Settings} settings */
   view({ noise, N }) {
     return {
       draws: { train: this.train, frequencies: this.frequencies.subarray(0, 2 * Number(N)) },
@@ -90,7 +90,7 @@ export class KernelDraws {
 }
 
 /**
- * The different rows below n that a text such as 3-17-40 names, as many as there may be landmarks; as in the app.
+ * Return the different rows below n in a text such as 3-17-40, at most as many as landmarks; as in the app.
  *
  * @param {string} text @param {number} n
  */

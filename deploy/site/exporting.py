@@ -44,7 +44,7 @@ class Exported:
 
 
 class Texts:
-    """The texts of a page, of which some differ from scene to scene."""
+    """The texts of a page; some differ from scene to scene."""
 
     def __init__(self, parts: Iterable[Part]):
         self.own = list(_texts(parts))

@@ -9,7 +9,7 @@ const THEMES = ["", "light", "dark"];
 
 /** @import { Settings } from "./settings.js" */
 
-/** The theme that the reader has chosen, or "". */
+/** Return the theme that the reader has chosen, or "". */
 export function chosenTheme() {
   try {
     return localStorage.getItem(THEME) ?? "";
@@ -19,7 +19,7 @@ export function chosenTheme() {
 }
 
 /**
- * The theme after this one.
+ * Return the theme after this one.
  *
  * @param {string} theme
  */
@@ -37,7 +37,7 @@ export function keepTheme(theme) {
 }
 
 /**
- * The theme of a link, by its own name or by the app's.
+ * Return the theme of a link, by its own name or by the app's.
  *
  * @param {Settings} link
  */
@@ -63,13 +63,13 @@ export function applyModes(link) {
   classList.toggle("embed", link.embed === "true");
 }
 
-/** What a figure needs to know of the screen. */
+/** Return what a figure needs to know of the screen. */
 export function look() {
   return { dark: document.documentElement.dataset.theme === "dark", narrow: NARROW.matches };
 }
 
 /**
- * A text for this screen: of `[[right|below]]` a narrow one shows the second word, of `<<white|dark grey>>` a dark one.
+ * Choose words for this screen: a narrow one takes the second of `[[right|below]]`, a dark one of `<<white|grey>>`.
  *
  * @param {string} text
  */
@@ -81,7 +81,7 @@ export function wordsFor(text) {
 }
 
 /**
- * Call this when the window becomes narrow or wide, or the system's theme changes.
+ * Call `act` when the window becomes narrow or wide, or the system's theme changes.
  *
  * @param {() => void} act
  */

@@ -1,6 +1,6 @@
 // @ts-check
-// The content of a file of data: a line of JSON, and after it the bytes of its arrays, by place: the first bytes of all
-// numbers, then the second ones, and so on (packing.py).
+// The content of a file of data: a line of JSON, then the bytes of its arrays. These are laid out by place: the first
+// bytes of all numbers, then the second ones, and so on (packing.py).
 
 const CHUNK = 0x8000; // arguments of a call
 
@@ -12,7 +12,7 @@ export function dataOf(content) {
 }
 
 /**
- * A JSON value with its arrays as base64.
+ * Return a JSON value with its arrays as base64.
  *
  * @param {any} value @param {Uint8Array} bytes
  * @returns {any}

@@ -1,6 +1,6 @@
 // @ts-check
-// Plotly figures of a page, in its theme, painted by Plotly's library: the part for figures of a plane, which is a third of
-// the whole, and the whole for others.
+// Plotly figures of a page, in its theme. Plane figures need a part of Plotly's library, a third of it; others need the
+// whole.
 
 import { loadPlotly } from "./store.js";
 import { figureFor } from "./variants.js";
@@ -37,7 +37,7 @@ function isPlane({ type }) {
   return PLANE.includes(type ?? "scatter");
 }
 
-/** What figures have in common with the page around them. @param {Look} look */
+/** Return what figures have in common with the page around them. @param {Look} look */
 function templateFor({ dark }) {
   const theme = dark ? "dark" : "light";
   const color = TEXT[theme];

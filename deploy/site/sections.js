@@ -1,6 +1,6 @@
 // @ts-check
-// Sections of a page with Plotly figures. Each is loaded when the reader comes near, and says for which settings it was
-// computed where it has not those of the page.
+// Sections of a page with Plotly figures. Each is loaded when the reader comes near. It names its settings where they
+// differ from those of the page.
 
 import { paintPlot } from "./plots.js";
 import { nearestScene } from "./settings.js";
@@ -31,9 +31,9 @@ export class Sections {
   }
 
   /**
-   * Load sections from now on when the reader comes near; the first picture comes before them.
+   * Load sections when the reader comes near. Call this after the first picture.
    *
-   * @param {(shown: Promise<void>) => void} guard is given what goes on
+   * @param {(shown: Promise<void>) => void} guard gets the promise of each load
    */
   begin(guard) {
     if (this.observer) return;
@@ -72,7 +72,7 @@ export class Sections {
     if (this.observer) await this.paint(this.all.filter(({ near }) => near));
   }
 
-  /** What differs from the settings, in words. @param {string[]} keys @param {Settings} settings @param {Settings} nearest */
+  /** Say what differs from the settings. @param {string[]} keys @param {Settings} settings @param {Settings} nearest */
   differences(keys, settings, nearest) {
     const other = keys.filter((key) => key in nearest && key in settings && nearest[key] !== settings[key]);
     return other.map((key) => `${this.known.names[key] ?? key}: ${nearest[key]}`).join("; ");
@@ -88,7 +88,7 @@ export class Sections {
   }
 
   /**
-   * Paint sections, one after the other: the reader has the first early. It may move others away, which wait then.
+   * Paint sections one after the other, so that the first comes early. It may push others out of sight; these wait.
    *
    * @param {Section[]} sections @param {boolean} [all] far ones too
    */
@@ -113,7 +113,7 @@ class Section {
   /** Its figures, by their keys. @type {Record<string, Packed>} */
   figures = {};
 
-  /** Fulfilled when they are painted. @type {Promise<void> | undefined} */
+  /** Resolves when they are painted. @type {Promise<void> | undefined} */
   painted;
 
   /** @param {HTMLElement} place @param {string} page @param {() => Look} look */
@@ -133,7 +133,7 @@ class Section {
     return this.place.checkVisibility() && top <= window.innerHeight + NEAR && bottom >= -NEAR;
   }
 
-  /** What is to be shown. @returns {Promise<{ html: string, figures: Record<string, Packed> }>} */
+  /** Load what is to be shown. @returns {Promise<{ html: string, figures: Record<string, Packed> }>} */
   async load() {
     return this.file ? load(this.page, this.file) : { html: "", figures: {} };
   }
@@ -151,7 +151,7 @@ class Section {
     return this.painted;
   }
 
-  /** Write a section; figures and what is unfolded stay. @param {string} html */
+  /** Write a section; keep its figures and unfolded parts. @param {string} html */
   write(html) {
     const next = Object.assign(document.createElement("template"), { innerHTML: html }).content;
     const folds = this.inside.querySelectorAll("details");
@@ -177,7 +177,7 @@ class Section {
   }
 }
 
-/** The next frame; at once in a window that nobody sees, which has no frames. @returns {Promise<void>} */
+/** Wait for the next frame; a hidden window has none, so do not wait there. @returns {Promise<void>} */
 function frame() {
   return new Promise((resolve) => {
     if (document.hidden) setTimeout(resolve);

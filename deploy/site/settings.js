@@ -1,12 +1,12 @@
 // @ts-check
-// The settings of a page: those that were exported, the one nearest to what a reader asks for, and the fragment of a link.
+// The settings of a page: the exported scene nearest to what a reader asks for, and the fragment of a link.
 
 /** @typedef {Record<string, string>} Settings values as texts, as in links of the app */
 /** @typedef {{ settings: Settings }} Scene settings for which the page was computed */
 
 /**
- * How far two texts of one control are from each other: numbers by their ratio, others by whether they differ. Below 1
- * between numbers, so that a number gives way before a name does.
+ * Return how far two texts of one control are from each other: at most 1 for two numbers, 2 for two names, so that a
+ * number changes before a name does.
  *
  * @param {string} a @param {string} b
  */
@@ -18,8 +18,8 @@ function distance(a, b) {
 }
 
 /**
- * The scene for these settings. Where there is none, the one that keeps the control that the reader has moved, and
- * changes least of the others; of the settings that count, if these are given.
+ * Return the scene for these settings. If there is none, return one that keeps the control that the reader has moved
+ * and changes the others least. Only `counting` settings count, if they are given.
  *
  * @template {Scene} T
  * @param {T[]} scenes @param {Settings} wanted @param {string} [moved] @param {string[]} [counting]
@@ -33,7 +33,7 @@ export function nearestScene(scenes, wanted, moved, counting) {
 }
 
 /**
- * The nearest of a slider's values, by ratio where both are positive.
+ * Return the nearest of a slider's values, by ratio where both are positive.
  *
  * @param {string[]} values @param {number} value
  */
@@ -46,7 +46,7 @@ export function nearestValue(values, value) {
 }
 
 /**
- * The settings of a link, from its fragment, or from its query as links of the app have it.
+ * Return the settings of a link, from its fragment, or from its query as in links of the app.
  *
  * @param {{ hash: string, search: string }} address
  * @returns {Settings}
@@ -56,7 +56,7 @@ export function settingsOf({ hash, search }) {
 }
 
 /**
- * The fragment of a link: what differs from the page's own settings.
+ * Return the fragment of a link: what differs from the page's own settings.
  *
  * @param {Settings} settings @param {Settings} defaults
  */

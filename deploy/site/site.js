@@ -95,7 +95,7 @@ class Page {
     return document.querySelector(selector);
   }
 
-  /** What each component of the app gets from Streamlit. @param {string} place */
+  /** Return what each component of the app gets from Streamlit. @param {string} place */
   component(place) {
     return { parentElement: this.find(place), setStateValue: () => {}, setTriggerValue: () => {} };
   }
@@ -145,7 +145,7 @@ class Page {
     return { ...this.settings, ...(this.description.clicks ? { picks } : {}), ...at, ...Object.fromEntries(modes) };
   }
 
-  /** Write the link; a new entry of the history lets Back take a change back. @param {boolean} entry */
+  /** Write the link; with a new entry of the history, Back undoes a change. @param {boolean} entry */
   write(entry) {
     const fragment = fragmentOf(this.linked, this.description.defaults);
     const url = `${location.href.replace(/[?#].*/, "")}${fragment ? `#${fragment}` : ""}`;
@@ -182,7 +182,7 @@ class Page {
 
   // --- controls -----------------------------------------------------------------------------------------------------
 
-  /** Rows of the controls, each group below its heading. */
+  /** Return the rows of the controls, each group below its heading. */
   controlRows() {
     /** @type {HTMLElement[]} */
     const rows = [];
@@ -215,7 +215,7 @@ class Page {
     return select;
   }
 
-  /** A slider over values that the browser computes as it moves, and its value. @param {Control} control */
+  /** Make a slider over values that the browser computes as it moves, and show its value. @param {Control} control */
   scale({ key, label, values }) {
     const input = element("input", { type: "range", name: key, ariaLabel: label, max: String(values.length - 1) });
     input.oninput = (event) => this.slide(key, values[Number(input.value)], event.timeStamp);
@@ -264,7 +264,7 @@ class Page {
     this.show(moved).then(() => this.write(true));
   }
 
-  /** The reader has left a slider. @param {Record<string, number>} settled */
+  /** Take the values of sliders that the reader has left. @param {Record<string, number>} settled */
   settle(settled) {
     for (const [key, value] of Object.entries(settled)) {
       const values = this.description.sliders[key];
@@ -382,7 +382,7 @@ class Page {
     this.guard(this.sections.show(this.settings));
   }
 
-  /** Keep the clicked points that a sample of n has, and return what is to be said of others. @param {number} n */
+  /** Keep the clicked points that a sample of n has, and return a sentence on the others. @param {number} n */
   keepPicks(n) {
     const { picks } = this.settings;
     const kept = rowsNamed(picks, n);
@@ -398,7 +398,7 @@ class Page {
     return { view: file.view, words: file.scenes[this.description.scenes.indexOf(scene)] };
   }
 
-  /** The same where the browser computes the view; words around it are those of the page. @param {Shown} scene */
+  /** Do the same where the browser computes the view; the words around it are the page's. @param {Shown} scene */
   async loadDraws(scene) {
     const draws = await loadDraws(this.description.computes, scene);
     return { draws, words: { texts: {}, chosen: /** @type {string | null} */ (null) } };
@@ -457,7 +457,7 @@ class Page {
     });
   }
 
-  /** Controls, presets, card and the row of links show the settings. */
+  /** Show the settings in controls, presets, card and the row of links. */
   showSettings() {
     const { description, settings } = this;
     for (const { key, scale } of description.controls) {
@@ -478,7 +478,7 @@ class Page {
     });
   }
 
-  /** Whether a control applies to what is shown. @param {string} key @param {boolean} [scale] */
+  /** Return whether a control applies to what is shown. @param {string} key @param {boolean} [scale] */
   applies(key, scale) {
     if (!scale) return key in this.scene.settings;
     return this.settings.how !== "clicked" || !this.description.clicks.gone.includes(key);

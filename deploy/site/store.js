@@ -11,7 +11,7 @@ const waiting = new Map();
 
 Object.assign(window, {
   /**
-   * Called by a file of data.
+   * Take the content of a file of data, which calls this.
    *
    * @param {string} name @param {string} text a content, compressed by gzip, as base64
    */
@@ -19,7 +19,7 @@ Object.assign(window, {
 });
 
 /**
- * The data of a file, which is loaded once.
+ * Load the data of a file, once.
  *
  * @param {string} folder @param {string} name
  */
@@ -31,7 +31,7 @@ export function load(folder, name) {
 }
 
 /**
- * Plotly's library, whole or what figures of a plane need, which is loaded once.
+ * Load Plotly's library once, whole or the part for plane figures.
  *
  * @param {"plotly" | "plotly-cartesian"} name @returns {Promise<any>}
  */

@@ -5,7 +5,7 @@
 /** @typedef {{ figure: any, dark: any, narrow: any }} Packed a figure, and what a dark theme and a narrow screen change */
 
 /**
- * A figure for a screen and a theme.
+ * Return a figure for a screen and a theme.
  *
  * @param {Packed} packed @param {Look} look
  */
@@ -15,7 +15,7 @@ export function figureFor({ figure, dark, narrow }, look) {
 }
 
 /**
- * A JSON value with changes: of objects and lists the parts that are named, where null removes.
+ * Return a JSON value with changes to the named parts of objects and lists; null removes a part.
  *
  * @param {any} value @param {any} change
  * @returns {any}
@@ -31,7 +31,7 @@ export function patched(value, change) {
 }
 
 /**
- * A JSON value in which levels of colours are rows of numbers.
+ * Return a JSON value in which levels of colours are rows of numbers.
  *
  * @param {any} value
  * @returns {any}
