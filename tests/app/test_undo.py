@@ -15,7 +15,7 @@ from .sessions import opened
 def went(*values: int) -> Steps:
     steps = Steps("page")
     for value in values:
-        undo.record({"beta": value})
+        steps.record({"beta": value})
     return steps
 
 
@@ -25,7 +25,7 @@ def shown(steps: Steps) -> int:
 
 def undo(steps: Steps, by: int = -1) -> int:
     entry = dict(steps.move(by))
-    undo.record(entry)
+    steps.record(entry)
     return entry["beta"]
 
 
@@ -43,15 +43,15 @@ def test_a_run_without_a_change_is_no_step():
 def test_a_change_after_undo_replaces_what_could_be_redone():
     steps = went(1, 2, 3)
     undo(steps)
-    undo.record({"beta": 7})
+    steps.record({"beta": 7})
     assert not steps.can_move(1) and [undo(steps), undo(steps)] == [2, 1]
 
 
 def test_settings_that_the_browser_brings_back_are_an_undo():
     steps = went(1, 2)
-    undo.record({"beta": 1})
+    steps.record({"beta": 1})
     assert steps.can_move(1) and not steps.can_move(-1)
-    undo.record({"beta": 2})
+    steps.record({"beta": 2})
     assert steps.can_move(-1) and len(steps.entries) == 2
 
 

@@ -449,7 +449,13 @@ def test_bundled_files_have_a_source_with_checksums(folder):
 
 
 def test_only_redistributable_data_are_bundled():
-    assert sorted(path.name for path in DATA.iterdir()) == ["adult", "mnist", "wine-quality"]
+    assert {path.name for path in DATA.iterdir() if (path / "SOURCE.md").exists()} == {
+        "adult",
+        "mnist",
+        "reruns",
+        "wine-quality",
+    }
+    assert all((path / "SOURCE.md").exists() for path in DATA.iterdir() if path.is_dir() and path.name != "__pycache__")
 
 
 @pytest.mark.second
