@@ -165,7 +165,8 @@ def descent(settings: AdaptiveSettings, r: int, max_steps: int = 80, n_frames: i
     omega = kernel.sample_frequencies(r, 2, np.random.default_rng((settings.data.seed, _FREQUENCIES)))
     adapted = rff.adapt_frequencies(landmarks, kernel, omega, shares, RIDGE, max_steps=max_steps, keep_path=True)
     assert adapted.path is not None  # keep_path
-    kept = _kept_steps(len(adapted.losses) - 1, n_frames)
+    last = len(adapted.losses) - 1
+    kept = np.unique(np.round(last * np.linspace(0, 1, n_frames) ** 2).astype(int))  # at growing distances
     path = [adapted.path[step] for step in kept]
     exact = kernel(X)
     at_landmarks = kernel(landmarks)
@@ -180,11 +181,6 @@ def descent(settings: AdaptiveSettings, r: int, max_steps: int = 80, n_frames: i
         np.array([_relative_error(X, exact, *state) for state in path]),
         _relative_error(X, exact, omega, None),
     )
-
-
-def _kept_steps(last: int, n: int) -> np.ndarray:
-    """Choose at most n of 0 .. last, both ends among them, at growing distances."""
-    return np.unique(np.round(last * np.linspace(0, 1, n) ** 2).astype(int))
 
 
 @dataclass(frozen=True)

@@ -175,8 +175,9 @@ def show_landmark_curve(values, settings: AdaptiveSettings, path: Descent, curve
     )
 
 
-def show_loss_gaps(gaps: dict) -> None:
+def show_loss_gaps(settings: AdaptiveSettings) -> None:
     """Show the losses on landmarks and on all points, and the proven bounds on their difference."""
+    gaps = workers.results({r: partial(compute.loss_gaps, settings.data, settings.sigma, r) for r in compute.GAP_R})
     few, many = gaps
     at_most = {r: gap.sampled.mean(axis=1)[-1] for r, gap in gaps.items()}
     layout.figure(
@@ -216,12 +217,6 @@ def curves_of(values, settings: AdaptiveSettings) -> dict:
     return workers.results({method: partial(curve, method) for method in compute.COMPARED})
 
 
-def gaps_of(settings: AdaptiveSettings) -> dict:
-    """Compute the differences of losses on landmarks and on all points, by the number of frequencies."""
-    gaps = partial(compute.loss_gaps, settings.data, settings.sigma)
-    return workers.results({r: partial(gaps, r) for r in compute.GAP_R})
-
-
 def main() -> None:
     tour = lessons.Tour("adaptive", CONTROLS)
     values = mount(CONTROLS, tour)
@@ -243,7 +238,7 @@ def main() -> None:
         "densities", lambda: show_densities(settings, compute.importance_plane(settings.data, settings.sigma))
     )
     deferred.show("curve", lambda: show_landmark_curve(values, settings, path, curves_of(values, settings)))
-    deferred.show("gaps", lambda: show_loss_gaps(gaps_of(settings)))
+    deferred.show("gaps", lambda: show_loss_gaps(settings))
     chosen = {"method": settings.method, "landmarks": settings.n_landmarks}
     sharing.offer("adaptive", CONTROLS, values, lambda: compute.numbers(settings, values.r, values.ridge), chosen)
 

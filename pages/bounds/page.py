@@ -185,23 +185,6 @@ def choose_bound(position: object) -> None:
 def show_curves(values, settings: BoundSettings, curves) -> None:
     """Show the chosen bound as a sum of terms, and all bounds along β."""
     name, held = chosen_bound(values), curves.bounds["landmark_kl"].n_landmarks
-    seen, details = what_curves_show(values, curves)
-    part_seen, part_details = what_terms_show(values, curves.bounds[name])
-    guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
-    # The static edition has curves for some n only.
-    beside = (N_POINTS,) if live.has_server else ()
-    live.mount(
-        "bounds", view.live_bounds(settings, guarantee), values, (BETA,), choose_bound, chosen=name, beside=beside
-    )
-    layout.caption_below(seen, f"{details} {part_seen.replace('**', '')} {part_details} {MAP_DETAILS}")
-    layout.explain(EXPLANATION)
-    layout.equations("The equations of the bounds", EQUATIONS)
-    show_errata()
-
-
-def what_curves_show(values, curves) -> tuple[str, str]:
-    """Say what to see in the curves, and give details."""
-    name, held = chosen_bound(values), curves.bounds["landmark_kl"].n_landmarks
     best = curves.bounds[name].best_value
     vacuous = ": vacuous, since no loss exceeds 1" if best >= 1 else ""
     seen = (
@@ -219,14 +202,18 @@ def what_curves_show(values, curves) -> tuple[str, str]:
         details += " Here the bounds with a t pay for the choice of β."
     if values.form == "paper" and values.mu > 2:
         details += f" Theorem 4 as printed is **not valid for μ > 2**: see *{VALIDITY}*"
-    return seen, details
-
-
-def what_terms_show(values, curve) -> tuple[str, str]:
-    """Say what to see in the terms of a bound, and give details."""
-    has_forms = ALIGNMENT_BOUNDS[curve.name].forms
-    which = f"{values.bound}, {form_in_words(values.form)}" if has_forms else values.bound
-    return f"**The areas add up to {which}.**", largest_terms(curve)
+    which = f"{values.bound}, {form_in_words(values.form)}" if ALIGNMENT_BOUNDS[name].forms else values.bound
+    part = f"The areas add up to {which}. {largest_terms(curves.bounds[name])}"
+    guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
+    # The static edition has curves for some n only.
+    beside = (N_POINTS,) if live.has_server else ()
+    live.mount(
+        "bounds", view.live_bounds(settings, guarantee), values, (BETA,), choose_bound, chosen=name, beside=beside
+    )
+    layout.caption_below(seen, f"{details} {part} {MAP_DETAILS}")
+    layout.explain(EXPLANATION)
+    layout.equations("The equations of the bounds", EQUATIONS)
+    show_errata()
 
 
 def show_price(values, free, paid) -> None:
@@ -331,9 +318,7 @@ def show_promises(values, case) -> None:
 
 def show_errata() -> None:
     """Link the printed formulas and their corrections, and list the assumptions of the theorems."""
-    st.page_link(
-        "pages/papers/errata/page.py", label="Errata: printed formulas and their corrections", icon=":material/rule:"
-    )
+    layout.link_errata()
     st.caption(
         "Strictly, the theorems need independent points. The toy samples have equally many points of both classes, a "
         "slight dependence."

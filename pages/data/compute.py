@@ -6,9 +6,9 @@ python compute.py [rows.csv]; it reproduces all columns except seconds.
 
 import sys
 
-from rff_engine.studies.protocols import FeatureSweep, LandmarkStudy, split_source
+from rff_engine.studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
 from rff_engine.studies.reports import tables as report
-from rff_engine.studies.running.run import run_repeats
+from rff_engine.studies.running.run import run_stored
 
 if __name__ == "__main__":
     # The experiment
@@ -24,7 +24,6 @@ if __name__ == "__main__":
     protocol = {"features": FeatureSweep, "landmarks": LandmarkStudy}[study].preset(
         preset, methods=methods, scaling=scaling
     )
-    splits = split_source(dataset, split)
-    steps = run_repeats(protocol, splits, repeats, dataset=dataset, split_name=split, seed=seed)
+    steps = run_stored(None, RunSpec(protocol, dataset, split, repeats, seed))
     rows = [row for step in steps for row in step.rows]
     report.to_frame(rows).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

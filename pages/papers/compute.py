@@ -9,7 +9,6 @@ python compute.py [errors.csv]
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -42,54 +41,31 @@ def numbers(target: str, scaled: tuple[str, ...], dataset: str, r: int) -> pd.Da
     return comparison if target in ("table1", "li-table3") else comparison[comparison["dataset"] == dataset]
 
 
-class Closeness(NamedTuple):
-    known: int
-    """Printed numbers that have a rerun"""
-    near: int
-    """Printed numbers from which the rerun's mean differs by at most a third"""
-    best: tuple[str, ...]
-    """Data sets with reruns of several methods"""
-    best_learned: tuple[str, ...]
-    """Those of them on which SAMPLE, CLUSTER or SUPERVISE has the lowest mean of the paper's methods"""
+def closeness(comparison: pd.DataFrame) -> tuple[int, int, list[str], list[str]]:
+    """Count the numbers of Li et al. (2019) with a rerun, and those from which its mean differs by at most a third.
 
-
-def closeness(comparison: pd.DataFrame) -> Closeness:
-    """Count how many means of reruns are close to the numbers of Li et al. (2019)."""
+    Return also the data sets with reruns of several methods, and those of them on which one of `LEARNED` has the
+    lowest mean of the paper's methods.
+    """
     known = comparison[comparison["paper"].notna() & comparison["mean"].notna()]
     near = (known["mean"] - known["paper"]).abs() <= known["paper"] / 3
     several = [(name, cells) for name, cells in known.groupby("dataset", sort=False) if len(cells) > 1]
     least = [name for name, cells in several if cells.loc[cells["mean"].idxmin(), "method"] in LEARNED]
-    return Closeness(len(known), int(near.sum()), tuple(name for name, _ in several), tuple(least))
+    return len(known), int(near.sum()), [name for name, _ in several], least
 
 
-class Orders(NamedTuple):
-    better: tuple[str, ...]
-    """Data sets on which PB is below RBF in the paper"""
-    better_here: tuple[str, ...]
-    """Those of them on which the means over splits agree"""
-
-
-def orders(comparison: pd.DataFrame) -> Orders:
-    """Find the data sets on which PB is below RBF in Table 1, and those on which its reruns agree."""
+def orders(comparison: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Find the data sets on which PB is below RBF in Table 1, and those of them on which means over splits agree."""
     by_name = comparison.pivot(index="dataset", columns="column", values=["paper", "mean"])
     better = by_name.index[by_name["paper"]["pb"] < by_name["paper"]["rbf"]]
     here = by_name.index[by_name["mean"]["pb"] < by_name["mean"]["rbf"]]
-    return Orders(tuple(better), tuple(better.intersection(here)))
+    return list(better), list(better.intersection(here))
 
 
-class Ties(NamedTuple):
-    cases: int
-    """Choices by validation error on the published split"""
-    moving: int
-    """Those of them whose tied settings differ on the test points"""
-    largest: float
-    """The largest such difference"""
-
-
-def ties(comparison: pd.DataFrame) -> Ties:
-    """Measure how much the choice among tied settings matters."""
+def ties(comparison: pd.DataFrame) -> tuple[int, int, float]:
+    """Count choices on the published split, and those whose tied settings differ on the test points, by up to what."""
     width = (comparison["tied_high"] - comparison["tied_low"]).dropna()
-    return Ties(len(width), int((width > 0).sum()), float(width.max()) if len(width) else 0.0)
+    return len(width), int((width > 0).sum()), float(width.max()) if len(width) else 0.0
 
 
 def differences(comparison: pd.DataFrame, dataset: str) -> pd.DataFrame:

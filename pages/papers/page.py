@@ -68,7 +68,7 @@ def result(counts: Judgement, what: str) -> str:
 
 def show_table(comparison, show_ties: bool) -> None:
     """Show Table 1 of Letarte et al. (2019)."""
-    seen = compute.orders(comparison)
+    better, here = compute.orders(comparison)
     layout.figure(
         reruns.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1, show_ties),
         "**Blue: another draw gives the paper's number. Green: another split does. Pink: neither, look for the "
@@ -79,8 +79,8 @@ def show_table(comparison, show_ties: bool) -> None:
         alt="Table 1 of the paper, rerun: test errors of the paper, of a rerun on its split, and over random splits",
     )
     st.markdown(
-        f"**Do learned landmarks (PB) beat the prior's (RBF)?** In the paper they do on {len(seen.better)} data sets "
-        f"({', '.join(seen.better)}); in the mean over random splits on {len(seen.better_here)} of these. *What "
+        f"**Do learned landmarks (PB) beat the prior's (RBF)?** In the paper they do on {len(better)} data sets "
+        f"({', '.join(better)}); in the mean over random splits on {len(here)} of these. *What "
         "explains the difference* has the reasons."
     )
 
@@ -110,24 +110,20 @@ def show_notes(target: str, dataset: str) -> None:
     names = [name for name in letarte.NOTES if target == "table1" or name == dataset]
     with st.expander("What explains the difference", icon=":material/lightbulb:", expanded=target != "table1"):
         st.markdown("\n".join(f"- **{name}**: {letarte.NOTES[name]}" for name in names))
-        st.page_link(
-            "pages/papers/errata/page.py",
-            label="Errata: printed formulas and their corrections",
-            icon=":material/rule:",
-        )
+        layout.link_errata()
 
 
 def show_choices(comparison) -> None:
     """Say how much the choice among tied settings matters."""
-    seen = compute.ties(comparison)
-    if seen.moving:
+    cases, moving, largest = compute.ties(comparison)
+    if moving:
         text = (
-            f"often leaves ties: for {seen.moving} of these {seen.cases} numbers, on the published split, settings "
-            f"that tie on validation have different test errors, by up to {100 * seen.largest:.1f} percentage points. "
+            f"often leaves ties: for {moving} of these {cases} numbers, on the published split, settings "
+            f"that tie on validation have different test errors, by up to {100 * largest:.1f} percentage points. "
             "The first one of the grid is reported; *Show tied choices* shows the others."
         )
     else:
-        text = f"is unambiguous here: none of these {seen.cases} numbers depends on which tied setting is used."
+        text = f"is unambiguous here: none of these {cases} numbers depends on which tied setting is used."
     st.markdown(f"**The choice by validation error** {text}")
 
 
@@ -145,25 +141,21 @@ def show_methods(values, comparison) -> None:
         key="methods",
         alt=f"{values.what}: errors of every method on six data sets, of the paper and of the rerun",
     )
-    seen = compute.closeness(comparison)
-    if seen.known:
+    known, near, several, led = compute.closeness(comparison)
+    if known:
         st.markdown(
             f"**How many numbers agree?** {judgement(comparison).sentence()} Where the test rows come with the data "
             "(a9a, mnist01) reruns differ by the draw alone, elsewhere by the split as well. A rare draw or split is "
             "the cause where some of many more reruns lie as far out; the cells say how many. "
-            f"{seen.near} of {seen.known} differ from the mean by at most a third. "
-            f"Among the methods of the paper, a proposed one has the lowest error on {len(seen.best_learned)} of "
-            f"{len(seen.best)} data sets."
+            f"{near} of {known} differ from the mean by at most a third. "
+            f"Among the methods of the paper, a proposed one has the lowest error on {len(led)} of "
+            f"{len(several)} data sets."
         )
     else:
         st.markdown("There is no rerun of this table yet.")
     with st.expander("Notes on methods and data sets", icon=":material/lightbulb:"):
         st.markdown("\n".join(f"- **{name}**: {note}" for name, note in li.NOTES.items()))
-        st.page_link(
-            "pages/papers/errata/page.py",
-            label="Errata: printed formulas and their corrections",
-            icon=":material/rule:",
-        )
+        layout.link_errata()
 
 
 def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> None:

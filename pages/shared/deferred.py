@@ -50,7 +50,8 @@ def _show_when_near(key: str, run: int, part: Callable[[], object]) -> None:
     near = _near(key, run)
     with st.container(key=f"near_{key}"):
         sent = {"run": run, "near": near}
-        place = _place(data=sent, key=f"place_{key}", default={"near": 0}, on_near_change=_nothing)
+        # Streamlit keeps only values that have a callback.
+        place = _place(data=sent, key=f"place_{key}", default={"near": 0}, on_near_change=lambda: None)
         if place.near > 0 and not near:  # reported to a server that has been restarted since
             st.rerun()
         if not near:
@@ -64,7 +65,3 @@ def _near(key: str, run: int) -> float:
     state = st.session_state.get(f"place_{key}")
     near = state.get("near") if state else 0
     return near if isinstance(near, int | float) and (near > 0 or near == -run) else 0
-
-
-def _nothing() -> None:
-    """Do nothing: Streamlit keeps only values that have a callback."""

@@ -100,6 +100,12 @@ def equations(title: str, named: Iterable[tuple[str, str, str]]) -> None:
             st.markdown(_words(explanation))
 
 
+def link_errata() -> None:
+    """Link the printed formulas and their corrections."""
+    label = "Errata: printed formulas and their corrections"
+    st.page_link("pages/papers/errata/page.py", label=label, icon=":material/rule:")
+
+
 @contextmanager
 def show_errors():
     """Show an expected error as one sentence and stop the script; its next run tries again."""

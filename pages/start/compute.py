@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 import rff_engine as rff
-from rff_datasets import ToyData, published_split
+from rff_datasets import ToyData
 from rff_engine.plots.bounds import BOUND_NAMES
-from rff_engine.studies.protocols import FeatureSweep
+from rff_engine.studies.protocols import FeatureSweep, RunSpec
 from rff_engine.studies.reports import tables as report
-from rff_engine.studies.running.run import run_repeats
+from rff_engine.studies.running.run import run_stored
 from rff_engine.studies.toy import bounds as toy_bounds, kernel as toy_kernels, landmarks, learning
 
 #: The points of the figures, and the widths of the Gaussian kernel on them.
@@ -73,9 +73,8 @@ def bounds(data: ToyData) -> toy_bounds.BoundCurves:
 
 def breast_rows(repeats: int, seed: int) -> list[dict]:
     """Measure errors by the paper's rules on its split of the breast cancer data."""
-    split = published_split("breast")
-    steps = run_repeats(FeatureSweep.preset("quick"), lambda _: split, repeats, dataset="breast", seed=seed)
-    return [row for step in steps for row in step.rows]
+    spec = RunSpec(FeatureSweep.preset("quick"), "breast", "published", repeats, seed)
+    return [row for step in run_stored(None, spec) for row in step.rows]
 
 
 def _decision_errors(view: landmarks.LandmarkView) -> dict:

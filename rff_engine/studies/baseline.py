@@ -50,7 +50,7 @@ def prior(problem: LetarteProblem, protocol: LetarteProtocol, work: Work) -> Gen
 
 def _choose(problem: LetarteProblem, protocol: LetarteProtocol, work: Work) -> Generator[Report, None, Row]:
     """Return the row of the SVM with the fewest validation errors; one call searches each gamma."""
-    found, gammas = {}, _gammas(protocol)
+    found, gammas = {}, protocol.gammas if protocol.gamma is None else (protocol.gamma,)
     for gamma, best in work.each((_search, problem, protocol, gamma) for gamma in gammas):
         found[gamma] = best
         yield f"SVM: {len(found)} of {len(gammas)} values of gamma", None
@@ -77,16 +77,13 @@ def _refit(problem: LetarteProblem, gamma: float, C: float) -> tuple[dict[str, f
 
 
 def with_notes(problem: LetarteProblem, protocol: LetarteProtocol) -> LetarteProblem:
-    """Return the problem with the notes of the baseline, which every row has."""
-    return replace(problem, notes=(*problem.notes, *baseline_notes(problem, protocol)))
-
-
-def baseline_notes(problem: LetarteProblem, protocol: LetarteProtocol) -> list[str]:
-    """Return notes for every row: the number of training rows of the baseline, if it is not all of them."""
+    """Return the problem with a note for every row: on how many training rows the baseline is, if not on all."""
     n = len(problem.train.y)
-    used = len(_training_rows(problem, protocol).y) if _needed(protocol) else None
+    used = len(_training_rows(problem, protocol).y) if _needed(protocol) else n
+    if used == n:
+        return problem
     chosen = "C and gamma of the SVM" if protocol.refit_svm else "SVM and gamma"
-    return [f"{chosen} from {used} of {n} training rows"] if used not in (None, n) else []
+    return replace(problem, notes=(*problem.notes, f"{chosen} from {used} of {n} training rows"))
 
 
 def _needed(protocol: LetarteProtocol) -> bool:
@@ -103,10 +100,6 @@ class _BestC(NamedTuple):
     errors: Row
     seconds: float
     """Spent on all C"""
-
-
-def _gammas(protocol: LetarteProtocol) -> tuple[float, ...]:
-    return protocol.gammas if protocol.gamma is None else (protocol.gamma,)
 
 
 def _training_rows(problem: LetarteProblem, protocol: LetarteProtocol) -> Part:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,7 +29,6 @@ from ..estimators import (
 )
 from ..kernels import GaussianKernel, SpectralKernel
 from ..landmark_boosting import WEAK_LEARNERS, LandmarkBoosting
-from .problem import LetarteSplit
 
 METHODS = ("rff", "pbrff", "okrff", "landmarks", "boosting")
 DEFAULT_COMPONENTS, _N_CANDIDATES = 200, 2000
@@ -41,13 +39,6 @@ _WIDTH_COMPONENTS = 100
 _LANDMARK_FREQUENCIES = 32
 #: Sets with a unit for each column.
 SCALED = ("ads", "adult", "breast")
-
-
-class NamedSplit(LetarteSplit, Protocol):
-    """A split that says whose rows it has, such as `datasets.Split`."""
-
-    @property
-    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -94,11 +85,11 @@ class CertifiedSplit:
         N, of "pbrff" and "okrff".
     """
 
-    def __init__(self, split: NamedSplit, random_state: int = 0, n_candidates: int = _N_CANDIDATES):
+    def __init__(self, split: datasets.Split, random_state: int = 0, n_candidates: int = _N_CANDIDATES):
         stack = sp.vstack if sp.issparse(split.X_train) else np.concatenate
         self.X: MatrixLike = stack([split.X_train, split.X_valid])
         self.y: np.ndarray = np.concatenate([split.y_train, split.y_valid])
-        self.split: NamedSplit = split
+        self.split: datasets.Split = split
         self.random_state: int = random_state
         self.n_candidates: int = n_candidates
 

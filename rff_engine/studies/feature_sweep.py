@@ -53,30 +53,22 @@ def feature_sweep_rows(problem: LetarteProblem, protocol: FeatureSweep, work: Wo
 def _all_losses(problem: LetarteProblem, protocol: FeatureSweep, work: Work):
     """Compute losses of all candidates, shape (N,)."""
     blocks, parts = _candidates(problem, protocol), {}
-    runs = _runs_of_blocks(blocks, len(problem.train.y))
+    one = wave_seconds(len(problem.train.y), blocks.block_size, blocks.n_features)
+    at_once = max(1, int(_SECONDS_A_CALL / one))
+    runs = [range(b, min(b + at_once, blocks.n_blocks)) for b in range(0, blocks.n_blocks, at_once)]
     for run, losses in work.each((_losses, problem, protocol, run) for run in runs):
         parts[run.start] = losses
         yield f"losses of candidates: part {len(parts)} of {len(runs)}", None
     return np.concatenate([parts[first] for first in sorted(parts)])
 
 
-def _learns(protocol: FeatureSweep) -> bool:
-    return bool({"pbrff", "okrff"} & set(protocol.methods))
-
-
 def _candidates(problem: LetarteProblem, protocol: FeatureSweep) -> FrequencyBlocks:
     # The first candidates do not depend on their number. Without a posterior no others are needed.
-    N = protocol.n_candidates if _learns(protocol) else max(protocol.n_features)
+    learns = {"pbrff", "okrff"} & set(protocol.methods)
+    N = protocol.n_candidates if learns else max(protocol.n_features)
     seed = int(problem.child_seed("candidates").generate_state(1, np.uint64)[0])
     kernel = GaussianKernel() if problem.gamma is None else problem.kernel
     return FrequencyBlocks(kernel, N, problem.n_columns, seed)
-
-
-def _runs_of_blocks(blocks: FrequencyBlocks, n: int) -> list[range]:
-    """Group consecutive blocks of candidates that take about half a second together."""
-    one = wave_seconds(n, blocks.block_size, blocks.n_features)
-    at_once = max(1, int(_SECONDS_A_CALL / one))
-    return [range(b, min(b + at_once, blocks.n_blocks)) for b in range(0, blocks.n_blocks, at_once)]
 
 
 def _losses(problem: LetarteProblem, protocol: FeatureSweep, run: range) -> tuple[range, np.ndarray]:

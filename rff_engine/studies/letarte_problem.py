@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from .._validation import as_labels, as_points, canonical
 from ..features import largest_norm, phase_dtype
 from ..linear import linear_svm_decision
-from .problem import LetarteSplit, Part, Problem, Row, update_digest
+from .problem import Part, Problem, Row, update_digest
+
+if TYPE_CHECKING:
+    from rff_datasets import Split
 
 PARTS = ("train", "valid", "test")
 _DECISION_ENTRIES = 2**22  # features held at a time while decisions are computed
@@ -40,7 +43,7 @@ class LetarteProblem(Problem):
 
     @classmethod
     def of(
-        cls, split: LetarteSplit, labels: Row, seed: int, scaling: str = "none", max_train: int | None = None
+        cls, split: Split, labels: Row, seed: int, scaling: str = "none", max_train: int | None = None
     ) -> LetarteProblem:
         """Check a split, code its two labels, scale its columns and draw at most `max_train` training rows.
 
@@ -65,7 +68,7 @@ class LetarteProblem(Problem):
         return replace(problem, train=train, notes=tuple(notes))
 
     @staticmethod
-    def digest(split: LetarteSplit) -> str:
+    def digest(split: Split) -> str:
         """Digest all points and labels of a split; labels count by their order, not their names."""
         digest = hashlib.sha256()
         for name in PARTS:
@@ -146,7 +149,7 @@ class LetarteProblem(Problem):
         }
 
 
-def _checked_parts(split: LetarteSplit, classes) -> dict[str, Part]:
+def _checked_parts(split: Split, classes) -> dict[str, Part]:
     d = np.shape(split.X_train)[1] if np.ndim(split.X_train) == 2 else None
     parts = {}
     for name in PARTS:

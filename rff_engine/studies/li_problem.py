@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from .._validation import as_labels, as_numbers, as_points, canonical, check_choice
 from ..nystroem import NystroemMap
 from .feature_methods import TASKS, FourierMap, fit_features
-from .problem import LiSplit, Part, Problem, Row, update_digest
+from .problem import Part, Problem, Row, update_digest
+
+if TYPE_CHECKING:
+    from rff_datasets import TwoPartSplit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +35,7 @@ class LiProblem(Problem):
     purposes: ClassVar[tuple[str, ...]] = ("training_rows", "features", "evaluated_rows", "folds")
 
     @classmethod
-    def of(cls, split: LiSplit, labels: Row, seed: int, scaling: str, max_train: int | None = None) -> LiProblem:
+    def of(cls, split: TwoPartSplit, labels: Row, seed: int, scaling: str, max_train: int | None = None) -> LiProblem:
         """Check a split, code its classes, scale its columns and draw at most `max_train` training rows.
 
         Raises
@@ -56,21 +59,18 @@ class LiProblem(Problem):
         problem = cls(
             train=train, test=test, task=task, labels=labels, seed=seed, notes=tuple(notes), gamma=1 / train.X.shape[1]
         )
-        return problem._with_fewer_training_rows(max_train)
-
-    def _with_fewer_training_rows(self, max_train: int | None) -> LiProblem:
-        n = len(self.train.y)
-        rows = self.draw_rows("training_rows", n, max_train)
+        rows = problem.draw_rows("training_rows", len(train.y), max_train)
         if isinstance(rows, slice):
-            return self
-        train = Part(self.train.X[rows], self.train.y[rows])
-        return replace(self, train=train, notes=(*self.notes, f"trained on {max_train} of {n} training rows"))
+            return problem
+        notes.append(f"trained on {max_train} of {len(train.y)} training rows")
+        return replace(problem, train=Part(train.X[rows], train.y[rows]), notes=tuple(notes))
 
     @staticmethod
-    def digest(split: LiSplit) -> str:
+    def digest(split: TwoPartSplit) -> str:
         """Digest all points and targets of a split, and its task."""
         digest = hashlib.sha256(f"two parts {split.task}".encode())
-        for X, y in ((split.X_train, split.y_train), (split.X_test, split.y_test)):
+        parts: list[tuple[Any, np.ndarray]] = [(split.X_train, split.y_train), (split.X_test, split.y_test)]
+        for X, y in parts:
             X = canonical(X) if sp.issparse(X) else X
             arrays = (X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)) if sp.issparse(X) else (X,)
             update_digest(digest, (*arrays, y))
@@ -94,16 +94,16 @@ class LiProblem(Problem):
         return features, tuple(dict.fromkeys(own))
 
 
-def _coded_labels(split: LiSplit, X_train, X_test) -> tuple[np.ndarray, np.ndarray]:
+def _coded_labels(split: TwoPartSplit, X_train, X_test) -> tuple[np.ndarray, np.ndarray]:
     classes, _ = as_labels(split.y_train, X_train.shape[0], "y_train")
     as_labels(split.y_test, X_test.shape[0], "y_test", min_classes=1)
     if not np.isin(split.y_test, classes).all():
         raise ValueError("y_test holds a label that y_train does not; both need the same classes.")
-    y = tuple(np.searchsorted(classes, part) for part in (split.y_train, split.y_test))
-    return tuple(part == 1 for part in y) if len(classes) == 2 else y
+    train, test = (np.searchsorted(classes, part) for part in (split.y_train, split.y_test))
+    return (train == 1, test == 1) if len(classes) == 2 else (train, test)
 
 
-def _checked_targets(split: LiSplit, X_train, X_test) -> tuple[np.ndarray, np.ndarray]:
+def _checked_targets(split: TwoPartSplit, X_train, X_test) -> tuple[np.ndarray, np.ndarray]:
     y = as_numbers(split.y_train, "y_train"), as_numbers(split.y_test, "y_test")
     if y[0].shape != (X_train.shape[0],) or y[1].shape != (X_test.shape[0],):
         raise ValueError(f"y has shapes {y[0].shape} and {y[1].shape}; one target a row is needed.")

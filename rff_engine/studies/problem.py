@@ -19,7 +19,6 @@ import scipy.sparse as sp
 
 import rff_engine
 
-from .._typing import ArrayLike, MatrixLike
 from ..kernels import GaussianKernel
 
 Row: TypeAlias = dict[str, Any]
@@ -72,41 +71,6 @@ class Work(Protocol):
 
 Report: TypeAlias = tuple[str, Row | None]
 """What a study has just done, in words, and the new row, if it is one"""
-
-
-class _Split(Protocol):
-    """Training and test rows (n, d), arrays or CSR matrices, with their labels or targets (n,)."""
-
-    @property
-    def X_train(self) -> MatrixLike: ...
-
-    @property
-    def y_train(self) -> ArrayLike: ...
-
-    @property
-    def X_test(self) -> MatrixLike: ...
-
-    @property
-    def y_test(self) -> ArrayLike: ...
-
-
-class LetarteSplit(_Split, Protocol):
-    """A split with validation rows, such as `datasets.Split`."""
-
-    @property
-    def X_valid(self) -> MatrixLike: ...
-
-    @property
-    def y_valid(self) -> ArrayLike: ...
-
-
-class LiSplit(_Split, Protocol):
-    """A split without validation rows, such as `datasets.TwoPartSplit`."""
-
-    @property
-    def task(self) -> str:
-        """ "regression" or "classification" """
-        ...
 
 
 class Part(NamedTuple):
@@ -206,11 +170,7 @@ def made_with() -> str:
     return f"{engine}, {libraries}; {platform.system()} {platform.machine()}"
 
 
-class _Digest(Protocol):
-    def update(self, data: Any, /) -> None: ...
-
-
-def update_digest(digest: _Digest, arrays: Iterable[np.ndarray]) -> None:
+def update_digest(digest: Any, arrays: Iterable[np.ndarray]) -> None:
     """Feed the shape, type and bytes of each array to a hash object."""
     for values in arrays:
         values = np.ascontiguousarray(values)

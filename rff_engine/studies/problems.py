@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from .._validation import check_count
 from .baseline import with_notes
@@ -14,7 +14,7 @@ from .kernel_approximation import kernel_approximation_rows
 from .landmark_study import landmark_study_rows
 from .letarte_problem import LetarteProblem
 from .li_problem import LiProblem
-from .problem import LetarteSplit, LiSplit, Report
+from .problem import Report
 from .protocols import (
     FeatureComparison,
     FeatureSweep,
@@ -24,6 +24,9 @@ from .protocols import (
     Protocol,
     check_protocol,
 )
+
+if TYPE_CHECKING:
+    from rff_datasets import Split, TwoPartSplit
 
 STUDIES: dict[type, Callable[..., Iterator[Report]]] = {
     FeatureSweep: feature_sweep_rows,
@@ -35,7 +38,7 @@ STUDIES: dict[type, Callable[..., Iterator[Report]]] = {
 
 def problem_of(
     protocol: Protocol,
-    split: LetarteSplit | LiSplit,
+    split: Split | TwoPartSplit,
     *,
     dataset: str,
     split_name: str = "published",

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from datasets.points import encode_points
+from datasets.toy_data import ToyData
 from pages.kernel.learn import compute as learning
-from pages.shared.controls.toy_data import ToyData, toy_sample
 from pages.shared.server import cache
 from pages.shared.server.cache import shared_cache
 
@@ -44,6 +44,7 @@ def test_functions_arguments_and_kinds_of_descriptions_have_results_of_their_own
         return type(one[0]).__name__
 
     assert [plus(2, 3), plus(2), plus(3, 2), plus(2, b=4)] == [5, 3, 5, 6]
+    toy_sample = shared_cache(ToyData.sample)
     sample = toy_sample(ToyData("moons", 20, 0.1, 0))
     sample.X[:] = 7  # a copy of the caller's own
     assert toy_sample(ToyData("moons", 20, 0.1, 0)).X.std() > 0

@@ -11,12 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 import rff_engine as rff
 from datasets.points import encode_points
+from datasets.toy_data import ToyData
 from pages.kernel.learn import compute as learning, view as learning_view
 from pages.kernel.learn.page import RADIUS
 from pages.landmarks import compute as landmarks, view as landmark_views
 from pages.shared.controls.own_points import OWN
 from pages.shared.controls.toy import NOISE, SIGMA, SIGMA_LIVE
-from pages.shared.controls.toy_data import ToyData
 from pages.shared.live.packing import LIVE_CELLS, pack_landmarks
 from rff_engine.studies.toy.landmarks import prior_view
 

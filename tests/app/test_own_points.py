@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from datasets.points import CELLS, EXTENT, decode_points, encode_points
+from datasets.toy_data import ToyData
 from pages.shared.controls import own_points
 from pages.shared.controls.own_points import OWN, POINTS
-from pages.shared.controls.toy_data import ToyData, map_extent, toy_fresh_sample, toy_sample
 
 from .sessions import ROOT, opened
 
@@ -85,10 +85,10 @@ def test_a_code_is_taken_as_it_is():
 
 def test_the_points_are_the_sample_and_copies_of_them_the_fresh_one():
     data = ToyData(OWN, 5, 0.05, 3, CODE)
-    np.testing.assert_allclose(toy_sample(data).X, X, atol=1e-9)
-    fresh = toy_fresh_sample(data)
+    np.testing.assert_allclose(data.sample().X, X, atol=1e-9)
+    fresh = data.fresh_sample()
     assert len(fresh.y) == 2000 and np.abs(fresh.X - np.tile(X, (400, 1))).max() < 6 * 0.05
-    assert map_extent(data) == EXTENT
+    assert data.extent == EXTENT
     assert data.test_error != ToyData("moons", 300, 0.1, 0).test_error
 
 

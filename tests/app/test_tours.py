@@ -41,7 +41,6 @@ from pages.shared import lessons
 from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import presets
 from pages.shared.controls.toy import BETA, toy_data
-from pages.shared.controls.toy_data import map_extent, toy_sample
 from pages.shared.controls.widgets import Control, Number, Options, Scale, Switch, as_text, without_headings
 from pages.shared.lesson import Lesson, Step
 from pages.shared.lessons import content
@@ -279,7 +278,7 @@ class Landmarks:
     @property
     def best_place(self) -> np.ndarray:
         """The place of the map where a single landmark has the lowest test error."""
-        return plane_points(cell_centres(map_extent(self.settings.data), PLACES))[self.errors_alone(PLACES).argmin()]
+        return plane_points(cell_centres(self.settings.data.extent, PLACES))[self.errors_alone(PLACES).argmin()]
 
     def errors_alone(self, places) -> np.ndarray:
         return one_landmark(self.settings, self.beta, places).test_error
@@ -410,7 +409,7 @@ def spectrum_1(before, after):
     far = np.linalg.norm(board.points[:, None] - spots, axis=2).min(axis=1) > 1.5
     assert board.plane.loss.ravel()[far].min() > 0.45 > board.plane.loss.ravel()[~far].min()
     # The power spectrum: the same constant everywhere.
-    sample = toy_sample(board.settings.data)
+    sample = board.settings.data.sample()
     n, power = len(sample.y), np.abs(np.exp(1j * board.points[::97] @ sample.X.T) @ sample.y) ** 2
     assert np.ptp(board.plane.loss.ravel()[::97] + power / (2 * n * (n - 1))) < 1e-6
 

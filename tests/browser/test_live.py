@@ -15,13 +15,13 @@ from playwright.sync_api import expect
 
 import datasets
 import rff_engine as rff
+from datasets.toy_data import TEST_POINTS, ToyData
 from pages.adaptive.approximate import compute as approximation
 from pages.adaptive.approximate.page import METHODS
 from pages.kernel.compute import kernel_functions, kernel_line, kernel_settings
 from pages.kernel.learn.compute import TurnedGaussianKernel, weight_summary
 from pages.landmarks.compute import PLACES, LandmarkSettings, landmarks_of_methods, one_landmark
 from pages.shared.controls.moved_frequencies import decode
-from pages.shared.controls.toy_data import TEST_POINTS, ToyData, map_extent
 from rff_engine.plots.style import palette
 from rff_engine.studies.toy import (
     bounds as bound_curves,
@@ -360,7 +360,7 @@ def test_a_single_landmark_is_dragged_and_its_errors_are_the_engines(open_page):
     wait_until(lambda: in_link() != "0.5,-0.25")
     place = in_link()
     x, z = map(float, place.split(","))
-    assert x == pytest.approx(-map_extent(settings.data) / 2, abs=0.05) and z == pytest.approx(x, abs=0.05)
+    assert x == pytest.approx(-settings.data.extent / 2, abs=0.05) and z == pytest.approx(x, abs=0.05)
     made = one_landmark(settings, 1.0, ((x, z),))
     assert page.evaluate(f"{view}.worth.testError") == pytest.approx(made.test_error[0], abs=1.5 / TEST_POINTS)
     chart.focus()

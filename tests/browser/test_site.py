@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from conftest import PLACE_OF_POINT, new_page, violations, wait_until
 from playwright.sync_api import expect
 
+from datasets.toy_data import ToyData
 from deploy.site import writing
 from pages.bounds import compute as bound_compute
 from pages.bounds.compute import BoundSettings
@@ -21,7 +22,6 @@ from pages.kernel.learn.compute import CandidateSettings, candidates
 from pages.landmarks.compute import LandmarkSettings, landmark_problem
 from pages.landmarks.page import TOO_MANY
 from pages.shared.catalogue import PAGES
-from pages.shared.controls.toy_data import ToyData
 from pages.shared.lessons.content import LESSONS
 
 #: Whether the first picture is there, be it of the live view or one of Plotly's.

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from plotly.offline import get_plotlyjs_version
 
+from datasets.toy_data import ToyData
 from deploy.site import __main__ as command, exporting, samples, words, writing
 from pages.landmarks.compute import LandmarkSettings, landmark_path, landmark_problem
 from pages.shared.catalogue import BY_NAME, PAGES, Page, settings_of
 from pages.shared.controls.toy import SIGMA_LIVE
-from pages.shared.controls.toy_data import ToyData
 from pages.shared.controls.widgets import Options, without_headings
 from pages.shared.lessons import content
 from rff_engine.plots.bounds import BOUND_NAMES

@@ -118,15 +118,12 @@ def scaled_rows(X: np.ndarray, y: np.ndarray, task: str, n_rows: int, seed: int)
     X = X[:, np.ptp(X, axis=0) > 0]
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     centre = X[np.argmin((X**2).sum(axis=1))]
-    axes = np.eye(2) if X.shape[1] == 2 else _principal_axes(X)
+    axes = np.eye(2)
+    if X.shape[1] > 2:
+        axes = np.linalg.svd(X, full_matrices=False)[2][:2].T
+        # The sign of an axis is arbitrary: a positive largest entry makes it the same on every machine.
+        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
     return ApproximationRows(X, y[chosen], task, centre, axes, (X - centre) @ axes)
-
-
-def _principal_axes(X) -> np.ndarray:
-    _, _, rotation = np.linalg.svd(X, full_matrices=False)
-    axes = rotation[:2].T
-    # The sign of an axis is arbitrary: a positive largest entry makes it the same on every machine.
-    return axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------

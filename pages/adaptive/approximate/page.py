@@ -83,11 +83,6 @@ SPREAD = (
 )
 
 
-def plane_of(rows) -> str:
-    """Name the plane in which frequencies and rows are shown."""
-    return "the plane" if rows.X.shape[1] == 2 else "the plane of the first two principal components"
-
-
 def unmatched(rows, methods, r_values) -> str:
     """Return a sentence on moment matching if it is among the methods and some r is too small for it."""
     d = rows.X.shape[1]
@@ -97,16 +92,6 @@ def unmatched(rows, methods, r_values) -> str:
     small = f"r = {few[0]} is" if len(few) == 1 else f"numbers up to r = {max(few)} are"
     matched = "so it is matched in the span of the draws, and then their mean square"
     return f" Moment matching: {small} too few to match a covariance of {d} columns, {matched}."
-
-
-def about_dots(values, rows, pair: tuple[str, str]) -> str:
-    """Explain dots and stars."""
-    stars = " Stars are landmarks among the rows: Nyström has no frequencies."
-    return (
-        f"The [[frequencies]], seen in {plane_of(rows)}; the area of a dot is its weight."
-        + (stars if "Nyström" in values.first + values.second else "")
-        + unmatched(rows, pair, [values.r])
-    )
 
 
 def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, str]) -> None:
@@ -119,9 +104,13 @@ def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, st
 
     packed = view.live_approximation(settings, pair, values.r, reached)
     live.mount("approximation", packed, values, (FREQUENCIES,), on_reached=reach)
+    plane = "the plane" if rows.X.shape[1] == 2 else "the plane of the first two principal components"
+    stars = " Stars are landmarks among the rows: Nyström has no frequencies."
     layout.caption_below(
         SPREAD + " Raise r, and see where each method still errs.",
-        about_dots(values, rows, pair)
+        f"The [[frequencies]], seen in {plane}; the area of a dot is its weight."
+        + (stars if "Nyström" in values.first + values.second else "")
+        + unmatched(rows, pair, [values.r])
         + " Maps: the error of the similarity to the row at the star; white dots are the rows. A method that is fitted "
         f"to data may err where there are none. Curves: the error over all pairs of the {len(rows.X)} rows. "
         "Monte Carlo, Orthogonal, Structured orthogonal, Fastfood, Halton, Sobol and Digital net draw one frequency "
@@ -129,10 +118,6 @@ def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, st
         f"{DRAWS} samples. All other methods are fitted for each r, at the points of their curves; while r moves, the "
         "last of these at most at r is shown, its error in grey.",
     )
-
-
-def show_definition() -> None:
-    """Explain the error, and how the methods choose frequencies."""
     layout.equation(
         "relative error",
         r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
@@ -297,8 +282,6 @@ def main() -> None:
         rows, _ = settings.rows_and_kernel()
 
     show_live(values, settings, rows, pair)
-    show_definition()
-
     deferred.show("errors", lambda: show_errors(values, settings, rows))
     deferred.show("variances", lambda: show_variances(compute.variance_curves(settings)))
     deferred.show("line", lambda: show_line(values, compute.line_fit(settings, values.r)))

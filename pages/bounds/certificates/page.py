@@ -241,21 +241,18 @@ def show_curves(curves, values) -> None:
 
 def show_rows(certificate: PosteriorCertificate) -> None:
     """Show how the certificate would shrink with more rows."""
+    rows = certificate.rows_needed(TARGET)
+    seen = f"No number of rows would certify {100 * TARGET:g} %: the errors with a margin are too many."
+    if rows is not None:
+        seen = f"To certify {100 * TARGET:g} %, the bound would need {rows:,} rows."
     layout.figure(
         figures.bound_against_rows(certificate, ROWS, TARGET),
-        f"**{rows_in_words(certificate.rows_needed(TARGET))}**",
+        f"**{seen}**",
         "All else stays as it is: the share of points that err with a margin, and the nats that were spent. With more "
         "points the price of each nat falls like 1/n at small errors, like 1/√n at large ones.",
         key="rows",
         alt="Certified risk against the number of rows of the bound",
     )
-
-
-def rows_in_words(rows: int | None) -> str:
-    """Say how many rows would certify the target."""
-    if rows is None:
-        return f"No number of rows would certify {100 * TARGET:g} %: the errors with a margin are too many."
-    return f"To certify {100 * TARGET:g} %, the bound would need {rows:,} rows."
 
 
 def show_peeking(failures, values) -> None:

@@ -29,17 +29,14 @@ def cautions(table: Table, dataset: Dataset, target: str, columns: Sequence[str]
     goal = table.column(target)
     inputs = [table.column(name) for name in columns]
     cautions = [copies_in_words(dataset.X, dataset.y)]
-    cautions += [_on_id(column) for column in inputs]
+    cautions += [
+        f"{quoted(one.name)} tells rows apart, as {why}: leave it out." for one in inputs if (why := why_left_out(one))
+    ]
     cautions += [_on_answer(column, goal, dataset.task == "classification") for column in inputs]
     cautions += [_on_time(column) for column in table.columns]
     cautions += [_on_blocks(dataset)] if dataset.groups is None else []
     cautions += [_on_groups(column) for column in inputs]
     return [caution for caution in cautions if caution]
-
-
-def _on_id(column: Column) -> str:
-    reason = why_left_out(column)
-    return f"{quoted(column.name)} tells rows apart, as {reason}: leave it out." if reason else ""
 
 
 def _on_answer(column: Column, goal: Column, classes: bool) -> str:

@@ -27,9 +27,9 @@ from rff_datasets import (
     two_classes,
 )
 from rff_engine.plots.bounds import BOUND_NAMES
-from rff_engine.studies.protocols import FeatureSweep
+from rff_engine.studies.protocols import FeatureSweep, RunSpec
 from rff_engine.studies.reports import tables as report
-from rff_engine.studies.running.run import run_repeats
+from rff_engine.studies.running.run import run_stored
 from rff_engine.studies.toy import bounds as toy_bounds, landmarks as toy_landmarks, learning as toy_learning
 from rff_engine.studies.toy.certificates import Certificate, certificate, certified_classifier
 
@@ -153,9 +153,8 @@ def sweep_steps(dataset: Dataset, seed: int) -> Iterator:
             f"The rarer class has {rarer} rows; at least {_MIN_CLASS_ROWS} are needed to split them into training, "
             "validation and test rows."
         )
-    return run_repeats(
-        SWEEP, lambda s: random_split(dataset, s), SPLITS, dataset=dataset.name, split_name="random", seed=seed
-    )
+    spec = RunSpec(SWEEP, dataset.name, "random", SPLITS, seed)
+    return run_stored(None, spec, split_of=lambda one: random_split(dataset, one))
 
 
 def landmark_numbers(problem, path, beta) -> pd.DataFrame:

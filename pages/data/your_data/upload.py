@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 from starlette.formparsers import MultiPartParser
@@ -360,26 +359,17 @@ def _show_line(guess: Guess) -> None:
 
 def _show_guess(guess: Guess) -> None:
     widget = f"guess {guess.key}"
+    words = {"separator": SEPARATORS, "encoding": ENCODINGS}.get(guess.key, {})
     st.session_state[widget] = guess.taken
     st.selectbox(
         guess.key.capitalize(),
         sorted([guess.taken, *guess.others]),
         key=widget,
-        format_func=lambda answer: _answer(guess.key, answer),
+        format_func=lambda answer: words.get(answer, printable(answer)),
         on_change=_take_back,
         args=(guess.key, widget),
         width=220,
     )
-
-
-def _answer(key: str, answer: str) -> str:
-    """Put an answer to a guess into a few words."""
-    match key:
-        case "separator":
-            return SEPARATORS[answer]
-        case "encoding":
-            return ENCODINGS[answer]
-    return printable(answer)
 
 
 def _choose_heading(heading: str, labels: list[str]) -> None:
@@ -542,7 +532,9 @@ def _likely_class(dataset: datasets.Dataset) -> int | None:
     if dataset.task != "classification":
         return None
     labels = list(dataset.label_names)
-    return labels[-1] if len(labels) <= 2 else labels[most_balanced(dataset)]
+    if len(labels) <= 2:
+        return labels[-1]
+    return min(labels, key=lambda label: abs((dataset.y == label).sum() - dataset.n_samples / 2))  # the most balanced
 
 
 def _key(what: str, upload: Upload, *of) -> str:
@@ -561,7 +553,7 @@ def _choose_target(upload: Upload) -> tuple[str, str, Mapping[str, str]]:
     with st.container(horizontal=True):
         for name in [one for one in likely if one != target]:  # one click away
             button = f"{key} {names.index(name)}"
-            st.button(f"or {escaping.code(name)}", key=button, on_click=_set_target, args=(key, name))
+            st.button(f"or {escaping.code(name)}", key=button, on_click=st.session_state.__setitem__, args=(key, name))
     start = upload.learning if target == first else {}
     column = table.column(target)
     task = target_task(column)
@@ -569,10 +561,6 @@ def _choose_target(upload: Upload) -> tuple[str, str, Mapping[str, str]]:
         task = start.get("task", task)
         task = _segments("Treat it as", _TASKS, task, _key("task", upload, names.index(target)))
     return target, task, start
-
-
-def _set_target(key: str, name: str) -> None:
-    st.session_state[key] = name
 
 
 def _choose_groups(upload: Upload, target: str, start: Mapping[str, str]) -> str | None:
@@ -710,15 +698,11 @@ def forget_in_link() -> None:
 
 def first_rows(table: Table) -> pd.DataFrame:
     """Return the first rows of a table, as text."""
+    rows = range(min(table.n_rows, SHOWN_ROWS))
     return pd.DataFrame(
-        [[_shown(column, i) for column in table.columns] for i in range(min(table.n_rows, SHOWN_ROWS))],
+        [[escaping.cell(one.shown(i)) if one.kind == "text" else one.shown(i) for one in table.columns] for i in rows],
         columns=[escaping.cell(name) for name in table.names],
     )
-
-
-def _shown(column: Column, row: int) -> str:
-    text = column.shown(row)
-    return escaping.cell(text) if column.kind == "text" else text
 
 
 def class_counts(dataset: Dataset) -> pd.DataFrame:
@@ -729,9 +713,3 @@ def class_counts(dataset: Dataset) -> pd.DataFrame:
             "rows": [int((dataset.y == label).sum()) for label in dataset.label_names],
         }
     )
-
-
-def most_balanced(dataset: Dataset) -> int:
-    """Return the position of the class that is nearest to half of the rows."""
-    counts = np.array([(dataset.y == label).sum() for label in dataset.label_names])
-    return int(np.argmin(np.abs(counts - dataset.n_samples / 2)))

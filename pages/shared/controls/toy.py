@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import datasets
 from datasets.points import decode_points
+from datasets.toy_data import ToyData
 from pages.shared.controls import own_points, scales
-from pages.shared.controls.toy_data import ToyData
 from pages.shared.controls.widgets import Number, Options, Scale
 from rff_engine.kernels import KERNELS_BY_TITLE
 

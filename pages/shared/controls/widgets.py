@@ -280,7 +280,10 @@ def mount(
     """
     own = without_headings(controls)
     _forget_other_pages(own)
-    _read_link(own, tour, names, parameters)
+    _sanitize_url([*own, *parameters, *(tour.parameters if tour else ()), presentation.Projector()], names)
+    presentation.read_flag()
+    if tour:
+        tour.enter()
     presentation.apply_styles()
     values = _show_in_sidebar(controls)
     for parameter in parameters:
@@ -294,15 +297,6 @@ def mount(
     return values
 
 
-def _read_link(own: list[Control], tour, names: Sequence[str], parameters: Sequence[Parameter]) -> None:
-    """Sanitize the URL, and enter the presentation mode and the lesson that it asks for."""
-    flags = [presentation.Projector()]
-    _sanitize_url([*own, *parameters, *(tour.parameters if tour else ()), *flags], names)
-    presentation.read_flag()
-    if tour:
-        tour.enter()
-
-
 def _show_in_sidebar(controls: Sequence[Control | str]) -> SimpleNamespace:
     """Show the controls below their headings, and return their values by key."""
     own = without_headings(controls)
@@ -311,22 +305,18 @@ def _show_in_sidebar(controls: Sequence[Control | str]) -> SimpleNamespace:
         for k, (heading, below) in enumerate(_sections(controls)):
             if heading:
                 st.container(key=f"heading_{k}").markdown(f"**{heading}**")
-            shown[f"heading_{k}"] = _show_section(below, values)
+            shown[f"heading_{k}"] = {control.key for control in below if _show(control, values)}
         if own:
             presentation.show_button()
     st.session_state[_HEADINGS] = shown
     return values
 
 
-def _show_section(controls: list[Control], values: SimpleNamespace) -> set[str]:
-    """Show the controls that apply, add the values of all, and return the keys of the visible ones."""
-    there = set()
-    for control in controls:
-        applies = control.applies(values)
-        setattr(values, control.key, control.render() if applies else control.default)
-        if applies:
-            there.add(control.key)
-    return there
+def _show(control: Control, values: SimpleNamespace) -> bool:
+    """Show a control if it applies, and add its value; return whether it is visible."""
+    applies = control.applies(values)
+    setattr(values, control.key, control.render() if applies else control.default)
+    return applies
 
 
 def hide_in_sidebar(keys: Iterable[str]) -> None:
@@ -400,7 +390,12 @@ def _sanitize_url(controls: list, names: Sequence[str]) -> None:
 
 def _drop_unknown(known: list[str]) -> list[str]:
     """Remove unknown names from the URL, and return a note about them."""
-    asked = [name for name in st.query_params if name not in known and not _tracks(name)]
+    asked = [
+        name
+        for name in st.query_params
+        if name not in known
+        and not (name.lower().startswith(_TRACKING_PREFIXES) or name.lower().endswith(_TRACKING_SUFFIXES))
+    ]
     for name in asked:
         del st.query_params[name]
     unknown = [name for name in asked if name not in _FORMER]
@@ -410,8 +405,3 @@ def _drop_unknown(known: list[str]) -> list[str]:
         f"The link asked for {escaping.value_as_code(', '.join(unknown))}, no setting of this page; allowed is any of "
         f"{escaping.allowed(known, unknown[0])}, so {'it is' if len(unknown) == 1 else 'they are'} ignored."
     ]
-
-
-def _tracks(name: str) -> bool:
-    """Return whether link trackers append this name."""
-    return name.lower().startswith(_TRACKING_PREFIXES) or name.lower().endswith(_TRACKING_SUFFIXES)

@@ -59,7 +59,7 @@ def _panels(layout: dict) -> list[_Panel]:
         if not name.startswith("xaxis"):
             continue
         x = layout[name]
-        y_name = _axis(x.get("anchor") or "y")
+        y_name = (x.get("anchor") or "y").replace("y", "yaxis")
         y = layout.get(y_name, {})
         left, right = x.get("domain", (0, 1))
         _, top = y.get("domain", (0, 1))
@@ -200,10 +200,6 @@ def _rows(entries: Sequence[str], legend: dict, width: float) -> int:
 def _title(axis: dict) -> str:
     title = axis.get("title") or {}
     return title.get("text") or ""
-
-
-def _axis(reference: str) -> str:
-    return f"{reference[0]}axis{reference[1:]}"
 
 
 def _reference(axis: str) -> str:

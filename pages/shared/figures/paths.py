@@ -54,7 +54,9 @@ def errors_and_kl(
         margin, hover = np.zeros(len(path.betas)), "β = %{x:.3g}: %{y:.1f} %"
         if path.margin is not None:
             margin, hover = path.margin, "β = %{x:.3g}: %{y:.1f} ± %{customdata:.1f} %"
-            _add_band(fig, path)
+            low = np.maximum(path.error - margin, 0)
+            high = np.minimum(path.error + margin, 1)
+            add_band(fig, path.betas, 100 * low, 100 * high, _LEARNED, row=1)
         look = look | {"mode": "lines+markers", "customdata": 100 * margin}
         add_curve(fig, path.betas, 100 * path.error, name, hover=hover, row=1, **look)
     line = {"color": "#0072B2", "width": 2.5}
@@ -97,9 +99,3 @@ def _add_bound(fig, betas: np.ndarray, bound: np.ndarray) -> None:
     )
     fig.add_vline(betas[least], line={"color": _BOUND, "width": 1})
     fig.update_yaxes(row=2, title="bound", fixedrange=True)
-
-
-def _add_band(fig, path: ErrorPath) -> None:
-    low = np.maximum(path.error - path.margin, 0)
-    high = np.minimum(path.error + path.margin, 1)
-    add_band(fig, path.betas, 100 * low, 100 * high, _LEARNED, row=1)

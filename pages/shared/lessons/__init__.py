@@ -96,7 +96,9 @@ class Tour:
             self._leave()
             return
         if st.query_params.get("summary") == "true":
-            self._show_summary(lesson)
+            layout.title(heading=f"Your predictions: {lesson.title}")
+            summary.show(lesson, self._act_on_summary)
+            st.stop()  # in place of the page
         classroom.take_seat(lesson.key)
         step = int(float(st.query_params.get("step", "1")))
         place = st.session_state.get(_PLACE)
@@ -183,12 +185,6 @@ class Tour:
         }
         _card(data=data | {"app": app}, key="lesson_card", on_act_change=self._act)
 
-    def _show_summary(self, lesson: Lesson) -> None:
-        """Show the reader's predictions with the answers in place of the page."""
-        layout.title(heading=f"Your predictions: {lesson.title}")
-        summary.show(lesson, self._act_on_summary)
-        st.stop()
-
     def _moved(self, settings: dict) -> bool:
         """Return whether the page shows settings other than these."""
         return any(
@@ -209,11 +205,9 @@ class Tour:
         """
         place = st.session_state.get(_PLACE)
         match act:
-            case {"lesson": str(key), "step": int(step), "name": str(name)} if self._is_at(place, key, step):
-                self._handle_here(self.lessons[key], place, name, act)
-
-    def _is_at(self, place: Place | None, lesson: str, step: int) -> bool:
-        return place is not None and (place.lesson, place.step) == (lesson, step) and lesson in self.lessons
+            case {"lesson": str(key), "step": int(step), "name": str(name)}:
+                if place is not None and (place.lesson, place.step) == (key, step) and key in self.lessons:
+                    self._handle_here(self.lessons[key], place, name, act)
 
     def _handle_here(self, lesson: Lesson, place: Place, name: str, act: dict) -> None:
         if name not in _BY_ITSELF:
@@ -226,7 +220,9 @@ class Tour:
             case "answer":
                 self._predict(lesson, place, act.get("answer"))
             case "restore":
-                self._restore(lesson, place, act.get("predicted"))
+                self._try_to_restore(lesson, act.get("predicted"))
+                if not place.decided:
+                    self._decide(lesson, place.step)
             case "summary":
                 st.query_params["summary"] = "true"
             case "leave":
@@ -282,14 +278,9 @@ class Tour:
         if place.decided:
             self._set(lesson.steps[step - 1].after)
 
-    def _restore(self, lesson: Lesson, place: Place, predicted: object) -> None:
-        """Restore the predictions of the address, after a reload."""
-        self._try_to_restore(lesson, predicted)
-        if not place.decided:
-            self._decide(lesson, place.step)
-
     @staticmethod
     def _try_to_restore(lesson: Lesson, predicted: object) -> None:
+        """Restore the predictions of the address, after a reload."""
         try:
             predictions.restore(lesson, predicted)
         except ValueError as error:

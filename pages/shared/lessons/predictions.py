@@ -48,7 +48,9 @@ def restore(lesson: Lesson, text: object) -> None:
     if lesson.key in _kept():
         return
     forget(lesson)
-    if not (isinstance(text, str) and _fits(lesson, text)):
+    known = [_NONE + "".join(map(str, range(len(step.answers)))) for step in lesson.steps]
+    fits = isinstance(text, str) and len(text) <= len(known)
+    if not (fits and all(sign in signs for sign, signs in zip(str(text), known, strict=False))):
         raise ValueError(
             f"The address has the predictions {str(text)[:40]!r}; allowed are up to {len(lesson.steps)} digits or "
             "dashes, 0 for the first answer of a step, so they are ignored."
@@ -56,12 +58,6 @@ def restore(lesson: Lesson, text: object) -> None:
     for step, sign in enumerate(text, 1):
         if sign != _NONE:
             keep(lesson, step, int(sign))
-
-
-def _fits(lesson: Lesson, text: str) -> bool:
-    """Return whether a text has at most one sign per step, each a dash or the digit of an answer."""
-    allowed = [_NONE + "".join(map(str, range(len(step.answers)))) for step in lesson.steps]
-    return len(text) <= len(allowed) and all(sign in signs for sign, signs in zip(text, allowed, strict=False))
 
 
 def _kept() -> dict[str, dict[int, int]]:

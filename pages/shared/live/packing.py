@@ -10,7 +10,7 @@ import hashlib
 import json
 from base64 import b64encode
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,34 +18,10 @@ from rff_engine._typing import ArrayLike
 from rff_engine.plots.style import for_colours
 
 if TYPE_CHECKING:
+    from datasets import Dataset
+    from datasets.toy import ToyDraw
     from rff_engine.studies.toy.landmarks import Decision, LandmarkProblem
     from rff_engine.studies.toy.learning import Candidates, FrequencyPlane
-
-
-class Sample(Protocol):
-    """Points of the plane (n, 2) with labels -1 and 1, (n,)."""
-
-    @property
-    def X(self) -> np.ndarray: ...
-
-    @property
-    def y(self) -> np.ndarray: ...
-
-
-class Draw(Protocol):
-    """Positions of the plane (n, 2) with labels -1 and 1, (n,), and standard normal draws (n, 2) of their noise.
-
-    Without draws the positions are the points.
-    """
-
-    @property
-    def positions(self) -> np.ndarray: ...
-
-    @property
-    def normals(self) -> np.ndarray | None: ...
-
-    @property
-    def y(self) -> np.ndarray: ...
 
 
 #: Cells along a side of a live similarity map, of a live kernel map, and of the plane of frequencies.
@@ -66,7 +42,7 @@ def pack_landmarks(
     problem: LandmarkProblem | SimpleNamespace,
     prior_maps: np.ndarray,
     prior: Decision | SimpleNamespace,
-    fresh: Sample | SimpleNamespace,
+    fresh: Dataset | SimpleNamespace,
     extent: float,
     C: float,
     test_error: str = "test error",
@@ -94,8 +70,11 @@ def pack_landmarks(
     )
 
 
-def pack_draw(draw: Draw | SimpleNamespace, dtype: str) -> dict[str, str]:
-    """Pack a sample whose noise the browser sets, with coordinates of a little-endian type such as "<f8"."""
+def pack_draw(draw: ToyDraw | SimpleNamespace, dtype: str) -> dict[str, str]:
+    """Pack a sample whose noise the browser sets, with coordinates of a little-endian type such as "<f8".
+
+    Without normal draws its positions are the points.
+    """
     normals = {} if draw.normals is None else {"normals": as_base64(draw.normals, dtype)}
     return {"positions": as_base64(draw.positions, dtype)} | normals | {"labels": as_base64(draw.y, "i1")}
 
@@ -104,7 +83,7 @@ def pack_kernel(
     plane: FrequencyPlane | SimpleNamespace,
     candidates: Candidates | SimpleNamespace,
     optimized: np.ndarray,
-    sample: Sample,
+    sample: Dataset,
     prior_kernel: np.ndarray,
     mu: float,
     frequency_extent: float,

@@ -36,11 +36,6 @@ def query(controls: Sequence[Control | str], values: SimpleNamespace) -> list[tu
     ]
 
 
-def _place() -> list[tuple[str, str]]:
-    """Return the parameters of the lesson; the panel has a choice for projector mode."""
-    return [(name, st.query_params[name]) for name in _PLACE if name in st.query_params]
-
-
 def _take_link() -> None:
     """Store the link that the panel shows, so that the next run makes its code."""
     st.session_state[_SHOWN_LINK] = st.session_state["sharing"].get("link")
@@ -82,7 +77,8 @@ def offer(
         keep(numbers)
     code = program(page, vars(values) | dict(settings or {}))
     further = [(key, text) for key, value in (parameters or {}).items() for text in _texts(value)]
-    link = [*query(controls, values), *further, *_place()]
+    lesson = [(name, st.query_params[name]) for name in _PLACE if name in st.query_params]
+    link = [*query(controls, values), *further, *lesson]
     with st.container(key="ending"):
         st.divider()
         st.markdown("**Take it with you**")

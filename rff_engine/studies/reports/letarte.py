@@ -150,16 +150,12 @@ def _specs_of(kind: type[LandmarkStudy | FeatureSweep], name: str, scaled: bool)
     if kind is LandmarkStudy and name in _MANY_ROWS:
         random["selections"] = ("clustering",)
     runs = [RunSpec(kind.preset(preset, **published), name, "published")]
+    if not scaled and name == "adult" and kind is LandmarkStudy:
+        # The SVM of Table 1 over the grid on all training rows; other runs choose it on some rows.
+        runs.append(RunSpec(LandmarkStudy(methods=("svm",), Cs=_ADULT_SVM_CS), name, "published"))
     if not scaled:
-        runs += _on_all_rows(kind, name) + _draws(kind, name, _DRAWS) + _draws(kind, name, _MANY_DRAWS)
+        runs += _draws(kind, name, _DRAWS) + _draws(kind, name, _MANY_DRAWS)
     return [*runs, RunSpec(kind.preset("splits", **random), name, "random", _REPEATS.get(name, _USUAL_REPEATS))]
-
-
-def _on_all_rows(kind: type[LandmarkStudy | FeatureSweep], name: str) -> list[RunSpec]:
-    """Run the RBF SVM of Table 1 over the grid on all training rows; other runs choose it on some rows."""
-    if name != "adult" or kind is not LandmarkStudy:
-        return []
-    return [RunSpec(LandmarkStudy(methods=("svm",), Cs=_ADULT_SVM_CS), name, "published")]
 
 
 def _draws(kind: type[LandmarkStudy | FeatureSweep], name: str, asked: dict) -> list[RunSpec]:

@@ -137,11 +137,6 @@ def causes(target: str, datasets: Sequence[str] = DATASETS) -> list[Cause]:
     return shown
 
 
-def sizes(target: str) -> tuple[int, ...]:
-    """Return the numbers of frequencies r in a table."""
-    return SIZES if target == "li-table2" else SIZES[-1:]
-
-
 def units(target: str) -> dict[str, str]:
     """Return the unit of the errors of a table on each data set: "relative", "rmse" or "percent"."""
     if target == "li-table2":
@@ -166,8 +161,9 @@ def table(target: str, rows: Iterable[Row] | pd.DataFrame) -> pd.DataFrame:
     name_of = {cause.spec.run_id: cause.name for cause in causes(target)}
     shown = reruns[reruns["run"].isin(name_of)]
     reruns = reruns[~reruns["run"].isin(name_of)]
+    one_split = reruns["dataset"].isin(_FIXED_SPLIT)  # with their own test rows, so repeats differ by the draw
     parts = [
-        compared(reruns[some(reruns)], paper[some(paper)], by, rounding, draws=_of_fixed_splits(reruns[some(reruns)]))
+        compared(reruns[some(reruns)], paper[some(paper)], by, rounding, reruns[some(reruns) & one_split])
         for some, rounding in _roundings(target)
     ]
     errors = _shown(shown, name_of)
@@ -188,11 +184,6 @@ def _roundings(target: str) -> list[tuple]:
         (lambda frame: frame["dataset"].isin(("a9a", "covtype")), 0.00005),
         (lambda frame: frame["dataset"] == "mnist01", 0.000005),
     ]
-
-
-def _of_fixed_splits(reruns: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of data sets with their own test rows: repeats differ by the draw."""
-    return reruns[reruns["dataset"].isin(_FIXED_SPLIT)]
 
 
 def _shown(rows: pd.DataFrame, name_of: dict[str, str]) -> pd.DataFrame:

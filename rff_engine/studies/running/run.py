@@ -31,7 +31,7 @@ from ..protocols import Protocol, RunSpec, split_source
 from .processes import end_with
 from .store import Store, StoreError, row_key
 
-__all__ = ["Step", "one_thread", "problem_of", "run", "run_repeats", "run_stored"]
+__all__ = ["Step", "one_thread", "problem_of", "run", "run_stored"]
 
 # A run restarts so often after a worker has ended in the middle of a call.
 _MAX_TRIES = 5
@@ -175,27 +175,10 @@ def _is_lost_worker(error: Exception) -> bool:
     return isinstance(error, BrokenExecutor | CancelledError) or type(error).__module__.startswith("distributed")
 
 
-def run_repeats(
-    protocol: Protocol,
-    split_of: Callable[[int], Any],
-    repeats: int,
-    *,
-    dataset: str,
-    split_name: str = "published",
-    seed: int = 0,
-    jobs: int | None = None,
-) -> Generator[Step, None, None]:
-    """Run a protocol on one split after another with consecutive seeds, without a store; see `run_stored`.
-
-    The data set and the kind of split are fields of the rows.
-    """
-    return run_stored(None, RunSpec(protocol, dataset, split_name, repeats, seed), jobs=jobs, split_of=split_of)
-
-
 def run_stored(
     store: Store | None, spec: RunSpec, *, jobs: int | None = None, split_of: Callable[[int], Any] | None = None
 ) -> Generator[Step, None, None]:
-    """Compute the rows of all repeats of a run that a store lacks, see `run`.
+    """Compute the rows of all repeats of a run that a store lacks, or all rows without a store; see `run`.
 
     `split_of` maps the seed of a repeat to its split; the default is the data set's. `done` of a step counts
     repeats. It raises as `run` and `problem_of` do, at once for the first split, and a ValueError if the data set is

@@ -190,8 +190,11 @@ class CertifiedVote:
 
     @property
     def choice(self) -> Choice:
-        """How its feature map was chosen on the rows of the bound."""
-        return _choice(self.model)
+        """How its feature map was chosen on the rows of the bound; with rows for the prior, not on these."""
+        if self.model.test_set_bound_ is not None:
+            return Choice()
+        nats = {term.name.split(",")[0]: term.nats for term in self.model.certificate_}
+        return Choice(round(float(np.exp(nats["choice of feature map"]))), nats["frequencies drawn"])
 
     @property
     def step(self) -> float:
@@ -226,14 +229,6 @@ class CertifiedVote:
     def votes(self, stretch: float = 1.0) -> np.ndarray:
         """Return votes for the second class less votes for the first, -1 to 1, at the cells of the plane, (G, G)."""
         return 2 * ndtr(self.prior_map + stretch * self.step_map) - 1
-
-
-def _choice(model: CertifiedClassifier) -> Choice:
-    """Return how its feature map was chosen on the rows of the bound; with rows for the prior, not on these."""
-    if model.test_set_bound_ is not None:
-        return Choice()
-    nats = {term.name.split(",")[0]: term.nats for term in model.certificate_}
-    return Choice(round(float(np.exp(nats["choice of feature map"]))), nats["frequencies drawn"])
 
 
 def certified_vote(

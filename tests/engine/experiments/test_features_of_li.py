@@ -24,10 +24,10 @@ from rff_engine.studies.feature_methods import DESCENDED, METHODS, UNLABELLED, V
 from rff_engine.studies.letarte_problem import LetarteProblem
 from rff_engine.studies.li_problem import LiProblem
 from rff_engine.studies.problem import COLUMNS
-from rff_engine.studies.protocols import FeatureComparison, KernelApproximation, RunSpec, split_source
+from rff_engine.studies.protocols import FeatureComparison, KernelApproximation, RunSpec
 from rff_engine.studies.reports import li, reproduction
 from rff_engine.studies.reports.comparison import RARE_DRAW, judgement
-from rff_engine.studies.running.run import problem_of, run, run_repeats, run_stored
+from rff_engine.studies.running.run import problem_of, run, run_stored
 from rff_engine.studies.running.store import Store
 
 SMALL = ("monte_carlo", "sample", "nystroem")
@@ -211,9 +211,7 @@ def test_rows_depend_on_the_seed_and_on_nothing_else(protocol):
 def test_stored_run_equals_direct_run_and_resumes(protocol, tmp_path):
     spec = RunSpec(protocol, "toy", repeats=2)
     assert spec.split == "random" and RunSpec.from_json(spec.to_json()) == spec
-    direct = [
-        row for step in run_repeats(protocol, make_split, 2, dataset="toy", split_name="random") for row in step.rows
-    ]
+    direct = [row for step in run_stored(None, spec, split_of=make_split) for row in step.rows]
     with Store(tmp_path / "results.sqlite") as store:
         stopped = run_stored(store, spec, split_of=make_split)
         while not (first := next(stopped).rows):
@@ -287,14 +285,7 @@ def test_published_splits_and_unknown_classes_are_refused():
 
 def recomputed(spec):
     """Rows of a run's first repeat, merged with the shipped ones."""
-    steps = run_repeats(
-        spec.protocol,
-        split_source(spec.dataset, spec.split, spec.protocol),
-        1,
-        dataset=spec.dataset,
-        split_name=spec.split,
-        seed=spec.seed,
-    )
+    steps = run_stored(None, replace(spec, repeats=1))
     found = pd.DataFrame([row for step in steps for row in step.rows])
     with Store(reproduction.SHIPPED, read_only=True) as store:
         name = spec.run_id[: -len("-12345678")]
@@ -433,7 +424,7 @@ def test_runs_of_a_table_have_its_data_methods_and_sizes(target):
         assert type(spec.protocol) is reproduction.TARGETS[target] and spec.split == "random"
         known = UNLABELLED if target == "li-table2" else METHODS
         assert spec.protocol.methods == tuple(name for name in known if name not in VARIANTS) == li.METHODS_OF[target]
-        assert spec.protocol.n_features == li.sizes(target)
+        assert spec.protocol.n_features == (li.SIZES if target == "li-table2" else li.SIZES[-1:])
         assert (spec.protocol.max_rows == 58101) == (spec.dataset == "covtype")
     with pytest.raises(ValueError, match="'breast'"):
         reproduction.specs(target, ["breast"])

@@ -23,7 +23,7 @@ import datasets
 from rff_engine.studies import problems
 from rff_engine.studies.protocols import FeatureSweep, KernelApproximation, LandmarkStudy, RunSpec
 from rff_engine.studies.running import run as running, store as stores
-from rff_engine.studies.running.run import problem_of, run, run_repeats, run_stored
+from rff_engine.studies.running.run import problem_of, run, run_stored
 from rff_engine.studies.running.store import Store, StoreError, default_store, row_key
 from tests import databases
 
@@ -75,7 +75,7 @@ def test_a_stored_run_has_the_rows_of_a_direct_one_and_is_not_computed_again(eit
     assert first[-1].done == first[-1].total == 2
     rows = either.rows(spec)
     same(rows, rows_of(first))
-    same(rows, rows_of(run_repeats(protocol, split_of, 2, dataset="toy")))
+    same(rows, rows_of(run_stored(None, spec, split_of=split_of)))
     assert [{name: row[name] for name in one} for one, row in zip(protocol.settings() * 2, rows, strict=True)] == (
         protocol.settings() * 2
     )
@@ -98,7 +98,7 @@ def test_a_stopped_run_goes_on_to_the_same_rows(kept, protocol):
                     break
         stops += 1
     assert stops > 4 and len(computed) == len(protocol.settings())  # no row is computed twice
-    same(kept.rows(spec), rows_of(run_repeats(protocol, split_of, 1, dataset="toy")))
+    same(kept.rows(spec), rows_of(run_stored(None, spec, split_of=split_of)))
 
 
 @pytest.mark.more(after=2)
@@ -223,8 +223,7 @@ def wait_for(ready, seconds=120):
 
 @pytest.fixture(scope="module")
 def uninterrupted():
-    split = datasets.published_split("breast")
-    return rows_of(run_repeats(BREAST.protocol, lambda _: split, 1, dataset="breast"))
+    return rows_of(run_stored(None, BREAST))
 
 
 @pytest.mark.second("starts programs and kills them")
@@ -378,7 +377,7 @@ def test_a_run_goes_on_while_its_database_restarts(postgres, postgres_server):
             if modes and len(found) > 9:
                 postgres_server.restart(modes.pop())
         same(one.rows(spec), found)
-        same(found, rows_of(run_repeats(SMALL_SWEEP, split_of, 2, dataset="toy")))
+        same(found, rows_of(run_stored(None, spec, split_of=split_of)))
         end = "SELECT pg_terminate_backend(pg_backend_pid())"
         refused(lambda: one.write(lambda connection: connection.execute(sa.text(end)), 0.5), "cannot be used")
 
