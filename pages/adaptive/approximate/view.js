@@ -2,14 +2,7 @@
 // The live view of two methods that approximate a kernel: their frequencies, maps of their errors, and errors against
 // r. A sequence has the first r of one sample; other methods have fits at those r that the server has computed.
 
-import {
-  paintCurve,
-  paintHorizontal,
-  paintMarker,
-  paintSwatch,
-  paintVertical,
-  withMinus,
-} from "../../shared/live/charts.js";
+import { paintCurve, paintHorizontal, paintMarker, paintVertical, withMinus } from "../../shared/live/charts.js";
 import { PALETTE } from "../../shared/live/constants.js";
 import { circle, fillAndOutline, place, star } from "../../shared/live/marks.js";
 import { cellCentres, kernelMap, largest, waves } from "../../shared/live/maths.js";
@@ -72,8 +65,8 @@ class LiveApproximation extends LiveView {
     for (const k of SIDES) {
       this.panel(`canvas.frequencies-${k}`, (c, w) => this.paintFrequencies(c, w, k));
       this.panel(`canvas.map-${k}`, (c, w) => this.paintMap(c, w, k));
-      this.panel(`canvas.swatch[data-side="${k}"]`, (c, w, h) => paintSwatch(c, w, h, ...this.lookOf(k)));
     }
+    this.addSwatches((side) => this.lookOf(Number(side)));
     this.panel("canvas.error-scale", (c, w, h) => paintScale(c, w, h, "sequential"), { fixed: true });
     const { canvas } = this.panel("canvas.curves", (c, w, h) => this.paintErrors(c, w, h));
     const { r } = this.inputs;

@@ -2,7 +2,7 @@
 // The live view of a learned kernel: frequency planes, candidates, their weights and kernels, all under one beta and rho.
 
 import { labelSpectrum } from "../../shared/live/alignment.js";
-import { paintCurve, paintHorizontal, paintSwatch, paintVertical } from "../../shared/live/charts.js";
+import { paintCurve, paintHorizontal, paintVertical } from "../../shared/live/charts.js";
 import { INK } from "../../shared/live/colours.js";
 import { CELLS, PALETTE, PLANE_CELLS, WIDTHS } from "../../shared/live/constants.js";
 import { kernelData, optimizedWeights } from "./kernel_data.js";
@@ -123,13 +123,7 @@ class LiveKernel extends LiveView {
       });
     }
     this.wave = new Raster(CELLS);
-    /** @type {NodeListOf<HTMLCanvasElement>} */
-    const swatches = root.querySelectorAll("canvas.swatch");
-    for (const swatch of swatches) {
-      const method = /** @type {Method} */ (swatch.dataset.method);
-      const [colour, dash] = [PALETTE.methods[method], PALETTE.dashes[method]];
-      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, colour, dash), { fixed: true });
-    }
+    this.addSwatches((method) => [PALETTE.methods[method], PALETTE.dashes[method]]);
   }
 
   /** @param {"prior" | "loss" | "posterior"} name */

@@ -105,11 +105,8 @@ export function paintHorizontal(c, left, right, y) {
  * @param {Context} c @param {number} x @param {Frame} frame @param {string} ink
  */
 export function paintMarker(c, x, frame, ink) {
-  c.strokeStyle = ink;
-  c.lineWidth = 1.5;
-  c.setLineDash(DASHES.dot);
-  paintVertical(c, x, frame.top, frame.bottom);
-  c.setLineDash([]);
+  const ends = [frame.top, frame.bottom].map((y) => [x, y]);
+  paintCurve(c, ends, ink, "dot", 1.5);
 }
 
 /** @param {Context} c @param {number[][]} points @param {string} colour @param {Dash} dash @param {number} width */
