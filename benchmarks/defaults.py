@@ -146,5 +146,5 @@ def tables(rows: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    sets = {"nargs": "+", "choices": SETS, "default": list(SETS), "metavar": "NAME"}
-    frame.main(__doc__, settings, rows_of, tables, written=(PAGE, MARKS), sets=sets, D=frame.counts(*COUNTS))
+    own = {"sets": frame.chosen(SETS), "D": frame.counts(*COUNTS)}
+    frame.main(__doc__, settings, rows_of, tables, written=(PAGE, MARKS), **own)

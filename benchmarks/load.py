@@ -39,17 +39,10 @@ LONGEST_LOSS = 30.0
 
 @dataclass
 class Load:
-    """A server under load, and what the sessions observe.
-
-    Parameters
-    ----------
-    address : str
-        Of the server, without a trailing slash.
-    asked : argparse.Namespace
-        The options.
-    """
+    """A server under load, and what the sessions observe."""
 
     address: str
+    """Of the server, without a trailing slash"""
     asked: argparse.Namespace
     moves: dict[str, list[float]] = field(default_factory=dict)
     """Seconds of each answer, by page"""

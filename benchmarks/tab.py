@@ -131,24 +131,7 @@ def _steps(proto) -> tuple[float, ...]:
 
 
 class Tab:
-    """A browser tab on one page.
-
-    Parameters
-    ----------
-    server : str
-        Address without a trailing slash.
-    page : str
-        Path of the page and its query.
-    choices : random.Random
-        Draws controls and values.
-
-    Attributes
-    ----------
-    faults : list of str
-        Unexpected events: exceptions shown, internal errors of runs, invalid messages.
-    refusals : Counter
-        Error messages that refuse a request, as intended.
-    """
+    """A browser tab on one page, given by its path and query. `choices` draws controls and values."""
 
     def __init__(self, server: str, page: str, choices: random.Random):
         parts = urlsplit(page)
@@ -162,8 +145,8 @@ class Tab:
         self._clocks: dict[str, tuple[float, asyncio.Task]] = {}
         self._begun, self._finished = False, None
         self._socket = self._reader = None
-        self.faults: list[str] = []
-        self.refusals: Counter[str] = Counter()
+        self.faults: list[str] = []  # exceptions shown, internal errors of runs, invalid messages
+        self.refusals: Counter[str] = Counter()  # messages that refuse a request, as intended
 
     async def __aenter__(self) -> Tab:
         """Load the page and wait until its script has run."""

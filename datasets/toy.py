@@ -117,12 +117,8 @@ def make_toy_inputs(name: str, n_samples: int, noise: float, random_state: int |
     name : str
         One of `toy_input_names`: a line, a cross, a ring, the knots of a 4 x 4 lattice, two clusters, or the inputs of
         a problem of `make_toy`.
-    n_samples : int
-        Number of points, at least 4.
-    noise : float
-        Standard deviation of the Gaussian noise on each coordinate, from 0 to 10.
-    random_state : int or None
-        Seed of the draw.
+    n_samples, noise, random_state
+        As for `make_toy`, but the seed is no RandomState.
 
     Returns
     -------

@@ -110,6 +110,5 @@ def settings(asked) -> Iterator[dict]:
 
 
 if __name__ == "__main__":
-    sets = {"nargs": "+", "choices": SETS, "default": list(SETS), "metavar": "NAME"}
-    own = {"sets": sets, "seeds": {"type": int, "default": SEEDS}}
+    own = {"sets": frame.chosen(SETS), "seeds": {"type": int, "default": SEEDS}}
     frame.main(__doc__, settings, rows_of, table, written=(PAGE, MARKS), **own)

@@ -91,10 +91,9 @@ def table_of_bounds(results: pd.DataFrame, D: int = 100) -> str:
 
 
 if __name__ == "__main__":
-    methods = {"nargs": "+", "choices": METHODS, "default": METHODS, "metavar": "METHOD"}
     own = {
         "datasets": frame.chosen(),
-        "methods": methods,
+        "methods": frame.chosen(METHODS),
         "D": frame.counts(*COUNTS),
         "splits": {"type": int, "default": 10},
     }

@@ -56,9 +56,9 @@ def main(
         write(written[0], text, written[1])
 
 
-def chosen(datasets: Sequence[str] = DATASETS) -> dict[str, Any]:
-    """Return the option `--datasets`."""
-    return {"nargs": "+", "choices": DATASETS, "default": datasets, "metavar": "NAME"}
+def chosen(names: Iterable[str] = DATASETS, default: Sequence[str] = ()) -> dict[str, Any]:
+    """Return an option of several names, by default all."""
+    return {"nargs": "+", "choices": names, "default": default or list(names), "metavar": "NAME"}
 
 
 def counts(*values: float, kind: type = int) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def printed(row: dict) -> pd.Series:
 
 if __name__ == "__main__":
     own = {
-        "datasets": frame.chosen(("ads", "farm", "mnist17", "mnist49", "mnist56")),
+        "datasets": frame.chosen(default=("ads", "farm", "mnist17", "mnist49", "mnist56")),
         "method": {"choices": list(METHODS), "default": "rbf", "help": "landmarks (rbf, pb), or features"},
         "share": frame.counts(0.1, kind=float) | {"help": "landmarks, by training rows"},
         "selection": {"choices": list(_SELECTIONS), "default": "clustering", "help": "of landmarks"},

@@ -63,11 +63,11 @@ class DatasetInfo:
     title: str
     n_samples: int
     n_features: int
-    task: Task
-    bundled: bool
     source: str
     licence: str
     description: str
+    task: Task = "classification"
+    bundled: bool = False
     files: tuple[RawFile, ...] = ()
     label_names: Mapping[int, str] = field(default_factory=dict)
     n_train_file: int | None = None
@@ -107,123 +107,15 @@ _CC_BY = "CC BY 4.0"
 # LIBSVM publishes a9a; this is a copy, pinned to a commit, with one zero of the test file written out.
 _A9A_COPY = "https://raw.githubusercontent.com/Astraeus-Q/SVM-Classifier/01842c60893d86dc714fba10b7b483b7f3a61129"
 
-_A9A_FILES = (
-    RawFile(
-        folder="a9a",
-        name="a9a",
-        size=2_329_875,
-        sha256="f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
-        address=f"{_A9A_COPY}/a9a.txt",
-    ),
-    RawFile(
-        folder="a9a",
-        name="a9a.t",
-        size=1_164_633,
-        sha256="1f7bae8e9729ad2bf9d18f66e5fa622e503e615114f92c37b274dfd24f2e5725",
-        address=f"{_A9A_COPY}/a9a.t",
-    ),
-)
-_ADS_FILES = (
-    RawFile(
-        folder="ads",
-        name="ad.data",
-        size=10_275_015,
-        sha256="4841bab145e0b2df2bc17893ecd9d62f8fbeac2c389b41ca59d77da682c0c4eb",
-        address=f"{_UCI}/51/internet+advertisements.zip",
-        other_names=("ad-dataset.zip",),
-    ),
-)
-_ADULT_FILES = (
-    RawFile(
-        folder="adult",
-        name="adult.data",
-        size=3_974_305,
-        sha256="5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
-        address=f"{_UCI}/2/adult.zip",
-    ),
-    RawFile(
-        folder="adult",
-        name="adult.test",
-        size=2_003_153,
-        sha256="a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
-        address=f"{_UCI}/2/adult.zip",
-    ),
-)
-_COVTYPE_FILES = (
-    RawFile(
-        folder="covtype",
-        name="covtype.data",
-        size=75_169_317,
-        sha256="0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945",
-        address=f"{_UCI}/31/covertype.zip",
-    ),
-)
-_CPU_FILES = (
-    RawFile(
-        folder="cpu_act",
-        name="cpu_act.arff",
-        size=1_058_078,
-        sha256="31c4adcefafaef48d89a285602c5f6df3d9463e176bacdaf9df82c249fb0ed9b",
-        address=f"{_CPU_COPY}/cpu_act.arff",
-    ),
-)
-_FARM_FILES = (
-    RawFile(
-        folder="farm-ads",
-        name="farm-ads-vect",
-        size=5_558_859,
-        sha256="cee9de7aef56080a983cfddc22f2fae4dc9fea0804b3d033281c0b4288a4bb11",
-        address=f"{_UCI}/218/farm+ads.zip",
-    ),
-)
-_MNIST_FILES = (
-    RawFile(
-        folder="mnist",
-        name="train-images-idx3-ubyte",
-        size=47_040_016,
-        sha256="ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-        address=f"{_MNIST}/train-images-idx3-ubyte.gz",
-    ),
-    RawFile(
-        folder="mnist",
-        name="train-labels-idx1-ubyte",
-        size=60_008,
-        sha256="65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-        address=f"{_MNIST}/train-labels-idx1-ubyte.gz",
-    ),
-    RawFile(
-        folder="mnist",
-        name="t10k-images-idx3-ubyte",
-        size=7_840_016,
-        sha256="0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-        address=f"{_MNIST}/t10k-images-idx3-ubyte.gz",
-    ),
-    RawFile(
-        folder="mnist",
-        name="t10k-labels-idx1-ubyte",
-        size=10_008,
-        sha256="ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-        address=f"{_MNIST}/t10k-labels-idx1-ubyte.gz",
-    ),
-)
-_PARKINSON_FILES = (
-    RawFile(
-        folder="parkinsons",
-        name="parkinsons_updrs.data",
-        size=911_261,
-        sha256="f2c7d5025dec4e92e7feae367a5f7ccf58789a10ac6b54bdf15976c599f9dd39",
-        address=f"{_UCI}/189/parkinsons+telemonitoring.zip",
-    ),
-)
-_WINE_FILES = (
-    RawFile(
-        folder="wine-quality",
-        name="winequality-white.csv",
-        size=264_426,
-        sha256="76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",
-        address=f"{_UCI}/186/wine+quality.zip",
-    ),
-)
+
+def _files(
+    folder: str, address: str, *published: tuple[str, int, str], other_names: tuple[str, ...] = ()
+) -> tuple[RawFile, ...]:
+    """Return files by name, size and sha256. The address may have {} for the name."""
+    return tuple(
+        RawFile(folder, name, size, sha256, address.format(name), other_names) for name, size, sha256 in published
+    )
+
 
 _PARKINSON = DatasetInfo(
     name="parkinson",
@@ -231,19 +123,28 @@ _PARKINSON = DatasetInfo(
     n_samples=5875,
     n_features=16,
     task="regression",
-    bundled=False,
     source="UCI Parkinsons Telemonitoring (Tsanas and Little 2009)",
     licence=_CC_BY,
     description="Voice measures of 42 people with Parkinson's disease; the target is total UPDRS.",
-    files=_PARKINSON_FILES,
+    files=_files(
+        "parkinsons",
+        f"{_UCI}/189/parkinsons+telemonitoring.zip",
+        ("parkinsons_updrs.data", 911_261, "f2c7d5025dec4e92e7feae367a5f7ccf58789a10ac6b54bdf15976c599f9dd39"),
+    ),
 )
 _MNIST_ORIGIN = {
-    "task": "classification",
     "n_features": 784,
     "bundled": True,
     "source": "MNIST (LeCun, Cortes and Burges 1998)",
     "licence": "CC BY-SA 3.0",
-    "files": _MNIST_FILES,
+    "files": _files(
+        "mnist",
+        f"{_MNIST}/{{}}.gz",
+        ("train-images-idx3-ubyte", 47_040_016, "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
+        ("train-labels-idx1-ubyte", 60_008, "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
+        ("t10k-images-idx3-ubyte", 7_840_016, "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
+        ("t10k-labels-idx1-ubyte", 10_008, "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
+    ),
     "image_shape": (28, 28),
 }
 
@@ -270,7 +171,6 @@ _ALL = (
         title="Breast cancer",
         n_samples=569,
         n_features=30,
-        task="classification",
         bundled=True,
         source="UCI Breast Cancer Wisconsin (Diagnostic) (Wolberg et al. 1995), from scikit-learn",
         licence=_CC_BY,
@@ -282,7 +182,6 @@ _ALL = (
         title="Digits, 8 by 8",
         n_samples=1797,
         n_features=64,
-        task="classification",
         bundled=True,
         source="UCI Optical Recognition of Handwritten Digits (Alpaydin and Kaynak 1998), from scikit-learn",
         licence=_CC_BY,
@@ -295,12 +194,16 @@ _ALL = (
         title="Adult (census income)",
         n_samples=48_842,
         n_features=108,
-        task="classification",
         bundled=True,
         source="UCI Adult (Becker and Kohavi 1996)",
         licence=_CC_BY,
         description="People of the 1994 US census: do they earn at most $50000 a year (-1), or more (+1)?",
-        files=_ADULT_FILES,
+        files=_files(
+            "adult",
+            f"{_UCI}/2/adult.zip",
+            ("adult.data", 3_974_305, "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"),
+            ("adult.test", 2_003_153, "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05"),
+        ),
         label_names={-1: "<=50K", 1: ">50K"},
         n_train_file=32_561,
     ),
@@ -327,19 +230,26 @@ _ALL = (
         source="UCI Wine Quality, white (Cortez, Cerdeira, Almeida, Matos and Reis 2009)",
         licence=_CC_BY,
         description="Chemical measurements of white wines; the target is the tasters' grade, 3 to 9.",
-        files=_WINE_FILES,
+        files=_files(
+            "wine-quality",
+            f"{_UCI}/186/wine+quality.zip",
+            ("winequality-white.csv", 264_426, "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836"),
+        ),
     ),
     DatasetInfo(
         name="ads",
         title="Internet advertisements",
         n_samples=3279,
         n_features=1554,
-        task="classification",
-        bundled=False,
         source="UCI Internet Advertisements (Kushmerick 1998)",
         licence=_CC_BY,
         description="Words around the images of web pages: is the image an advertisement (-1) or not (+1)?",
-        files=_ADS_FILES,
+        files=_files(
+            "ads",
+            f"{_UCI}/51/internet+advertisements.zip",
+            ("ad.data", 10_275_015, "4841bab145e0b2df2bc17893ecd9d62f8fbeac2c389b41ca59d77da682c0c4eb"),
+            other_names=("ad-dataset.zip",),
+        ),
         label_names={-1: "ad.", 1: "nonad."},
     ),
     DatasetInfo(
@@ -347,12 +257,14 @@ _ALL = (
         title="Farm ads",
         n_samples=4143,
         n_features=54_877,
-        task="classification",
-        bundled=False,
         source="UCI Farm Ads (Mesterharm and Pazzani 2011)",
         licence=_CC_BY,
         description="Words of advertisements on farming sites: did the site owner approve (+1) or not (-1)?",
-        files=_FARM_FILES,
+        files=_files(
+            "farm-ads",
+            f"{_UCI}/218/farm+ads.zip",
+            ("farm-ads-vect", 5_558_859, "cee9de7aef56080a983cfddc22f2fae4dc9fea0804b3d033281c0b4288a4bb11"),
+        ),
         label_names={-1: "rejected", 1: "accepted"},
     ),
     _PARKINSON,
@@ -368,23 +280,35 @@ _ALL = (
         n_samples=8192,
         n_features=21,
         task="regression",
-        bundled=False,
         source="DELVE comp-activ (University of Toronto 1996), an unofficial ARFF copy",
         licence="not stated",
         description="Activity counters of a computer; the target is the percentage of time in user mode.",
-        files=_CPU_FILES,
+        files=_files(
+            "cpu_act",
+            f"{_CPU_COPY}/cpu_act.arff",
+            ("cpu_act.arff", 1_058_078, "31c4adcefafaef48d89a285602c5f6df3d9463e176bacdaf9df82c249fb0ed9b"),
+        ),
     ),
     DatasetInfo(
         name="a9a",
         title="Adult, binary features (a9a)",
         n_samples=48_842,
         n_features=123,
-        task="classification",
-        bundled=False,
         source="UCI Adult (Becker and Kohavi 1996) in the features of Platt (1998), an unofficial copy of LIBSVM's a9a",
         licence=_CC_BY,
         description="The people of adult in binary features: do they earn at most $50000 (-1), or more (+1)?",
-        files=_A9A_FILES,
+        files=(
+            *_files(
+                "a9a",
+                f"{_A9A_COPY}/a9a.txt",
+                ("a9a", 2_329_875, "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906"),
+            ),
+            *_files(
+                "a9a",
+                f"{_A9A_COPY}/a9a.t",
+                ("a9a.t", 1_164_633, "1f7bae8e9729ad2bf9d18f66e5fa622e503e615114f92c37b274dfd24f2e5725"),
+            ),
+        ),
         label_names={-1: "<=50K", 1: ">50K"},
         n_train_file=32_561,
     ),
@@ -393,12 +317,14 @@ _ALL = (
         title="Forest cover type",
         n_samples=581_012,
         n_features=54,
-        task="classification",
-        bundled=False,
         source="UCI Covertype (Blackard 1998, Colorado State University)",
         licence=_CC_BY,
         description="Cartographic variables of 30 by 30 metre cells: is the forest spruce and fir (+1) or not (-1)?",
-        files=_COVTYPE_FILES,
+        files=_files(
+            "covtype",
+            f"{_UCI}/31/covertype.zip",
+            ("covtype.data", 75_169_317, "0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945"),
+        ),
         label_names={-1: "types 2 to 7", 1: "type 1 (spruce/fir)"},
     ),
 )

@@ -22,6 +22,8 @@ from .catalogue import DatasetInfo, describe
 if TYPE_CHECKING:
     import pandas as pd
 
+#: What a data set takes from the catalogue as it is.
+_FACTS = ("task", "source", "licence", "title", "description", "label_names", "n_train_file", "image_shape")
 Parsed = tuple[np.ndarray | scipy.sparse.csr_array, np.ndarray, Sequence[str]]
 
 
@@ -73,21 +75,8 @@ def load(name: str) -> Dataset:
     info = describe(name)
     X, y, feature_names = _PARSERS[name](info)
     _check_shape(info, X, y)
-    return Dataset(
-        name=name,
-        X=X,
-        y=y,
-        task=info.task,
-        feature_names=tuple(feature_names),
-        source=info.source,
-        licence=info.licence,
-        title=info.title,
-        description=info.description,
-        label_names=info.label_names,
-        n_train_file=info.n_train_file,
-        image_shape=info.image_shape,
-        test_rows=_test_rows(info, y),
-    )
+    facts = {fact: getattr(info, fact) for fact in _FACTS}
+    return Dataset(name, X, y, feature_names=tuple(feature_names), test_rows=_test_rows(info, y), **facts)
 
 
 def _test_rows(info: DatasetInfo, y) -> np.ndarray | None:
@@ -255,15 +244,8 @@ def _a9a(info: DatasetInfo) -> Parsed:
 
 
 _COVTYPE_COLUMNS = (
-    "Elevation",
-    "Aspect",
-    "Slope",
-    "Horizontal_Distance_To_Hydrology",
-    "Vertical_Distance_To_Hydrology",
-    "Horizontal_Distance_To_Roadways",
-    "Hillshade_9am",
-    "Hillshade_Noon",
-    "Hillshade_3pm",
+    *("Elevation", "Aspect", "Slope", "Horizontal_Distance_To_Hydrology", "Vertical_Distance_To_Hydrology"),
+    *("Horizontal_Distance_To_Roadways", "Hillshade_9am", "Hillshade_Noon", "Hillshade_3pm"),
     "Horizontal_Distance_To_Fire_Points",
     *(f"Wilderness_Area{i}" for i in range(1, 5)),
     *(f"Soil_Type{i}" for i in range(1, 41)),

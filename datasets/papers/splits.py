@@ -69,19 +69,13 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class TwoPartSplit:
-    """Training and test parts of a data set, for parameters chosen by cross-validation.
+    """Training and test parts of a data set, for parameters chosen by cross-validation; attributes as in `Split`.
 
     Attributes
     ----------
-    X_train, X_test : ndarray or csr_array of shape (n_part, d)
-    y_train, y_test : ndarray of shape (n_part,)
-    rows_train, rows_test : ndarray of shape (n_part,)
-        Which rows of the data set they are: X_train is X[rows_train].
     task : {"classification", "regression"}
     n_samples : int
         Rows of the data set; the parts may have fewer.
-    name : str
-        Name of the data set.
     """
 
     X_train: Inputs
@@ -176,10 +170,8 @@ def two_part_split(dataset: Dataset, random_state: Seed, max_rows: int | None = 
 
     Parameters
     ----------
-    dataset : Dataset
-        Of at least 3 rows.
-    random_state : int, RandomState or None
-        As in scikit-learn.
+    dataset, random_state
+        As for `random_split`.
     max_rows : int, optional
         Split a random subset of at most this many rows, at least 3. Published parts shrink in proportion.
 

@@ -1,10 +1,10 @@
 // @ts-check
 // Draws of a sample, of its fresh sample and of frequencies, from which the browser computes a view (samples.py).
 
+import { unpackedArray, unpackedDraw } from "../../pages/shared/live/unpacking.js";
 import { load } from "./store.js";
 
 /** @import { Settings } from "./settings.js" */
-/** @typedef {{ positions: Float32Array | Float64Array, normals: Float32Array | Float64Array, labels: Int8Array }} Sample */
 /** @typedef {{ points: number[], labels: number[] }} Centroids */
 /** @typedef {{ settings: Settings, file?: string }} Row settings that need files, and the file of their sample */
 
@@ -32,9 +32,9 @@ export class LandmarkDraws {
   /** @param {string} file @param {any} train @param {any} frequencies @param {any} fresh what files hold */
   constructor(file, train, frequencies, fresh) {
     this.file = file;
-    this.train = sampleOf(train, Float64Array);
-    this.test = sampleOf(fresh, Float32Array);
-    this.frequencies = arrayOf(frequencies.draws, Float64Array);
+    this.train = unpackedDraw(train, Float64Array);
+    this.test = unpackedDraw(fresh, Float32Array);
+    this.frequencies = unpackedArray(frequencies.draws, Float64Array);
     /** @type {number[]} */
     this.random = train.rows;
     /** By noise, and then by number. @type {Record<string, Centroids[]>} */
@@ -70,8 +70,8 @@ export class KernelDraws {
   /** @param {string} file @param {any} train @param {any} candidates what files hold */
   constructor(file, train, candidates) {
     this.file = file;
-    this.train = sampleOf(train, Float64Array);
-    this.frequencies = arrayOf(candidates.draws, Float64Array);
+    this.train = unpackedDraw(train, Float64Array);
+    this.frequencies = unpackedArray(candidates.draws, Float64Array);
   }
 
   /** Return no rows: this view has no landmarks. @returns {number[]} */
@@ -97,18 +97,4 @@ export class KernelDraws {
 export function rowsNamed(text, n) {
   const parts = text.split("-").filter((part) => /^\d{1,6}$/.test(part));
   return [...new Set(parts.map(Number))].filter((row) => row < n).slice(0, STREAMS);
-}
-
-/** @param {any} packed @param {new (buffer: ArrayBuffer) => Float32Array | Float64Array} Type @returns {Sample} */
-function sampleOf({ positions, normals, labels }, Type) {
-  return {
-    positions: arrayOf(positions, Type),
-    normals: arrayOf(normals, Type),
-    labels: arrayOf(labels, Int8Array),
-  };
-}
-
-/** @template T @param {string} text base64 @param {new (buffer: ArrayBuffer) => T} Type */
-function arrayOf(text, Type) {
-  return new Type(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 }

@@ -95,10 +95,8 @@ class Reader:
         self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
         deferred.waits, live.has_server = True, False
         sharing.keep = self._keep
-        if page == "start":
-            self._run()
-        else:
-            self._run()
+        self._run()
+        if page != "start":
             self.app.session_state[navigation._ENTERED] = page
             self.app.switch_page(BY_NAME[page].script)
             self._run()

@@ -136,9 +136,9 @@ def page_text(page: Exported, exported: Sequence[Exported], following: dict, ext
     """Return the HTML of a page."""
     terms = {term.key: [term.name, term.meaning] for term in TERMS}
     description = page.description | {"lessons": page.lessons, "following": following, "terms": terms}
-    return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
-        policy=POLICY,
-        title=escape(f"{page.record.title} – PAC-Bayesian random Fourier features"),
+    return _filled(
+        "page",
+        page.record.title,
         menu=_menu(exported, page.record),
         opening=page.opening,
         body=page.body + extra,
@@ -148,6 +148,13 @@ def page_text(page: Exported, exported: Sequence[Exported], following: dict, ext
         description=_as_json(description),
         script=page.record.view,
     )
+
+
+def _filled(name: str, title: str, **parts: str) -> str:
+    """Return an HTML file of this folder below the head that all pages share, with their places filled."""
+    text = "".join((HERE / f"{part}.html").read_text(encoding="utf-8") for part in ("head", name))
+    full = escape(f"{title} – PAC-Bayesian random Fourier features")
+    return Template(text).substitute(policy=POLICY, title=full, **parts)
 
 
 def _as_json(value) -> str:
@@ -193,6 +200,4 @@ def _glossary(exported: Sequence[Exported]) -> str:
         f'<h2 id="{escape(term.key)}">{escape(term.name)}</h2>{words.html(term.meaning)}'
         for term in sorted(TERMS, key=lambda term: term.name.lower())
     )
-    return Template((HERE / "glossary.html").read_text(encoding="utf-8")).substitute(
-        policy=POLICY, menu=_menu(exported, None), terms=terms
-    )
+    return _filled("glossary", "Glossary", menu=_menu(exported, None), terms=terms)

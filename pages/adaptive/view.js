@@ -7,12 +7,11 @@ import {
   paintLevel,
   paintLine,
   paintMarker,
-  paintSwatch,
   symmetricTicks,
   tickStep,
   withMinus,
 } from "../shared/live/charts.js";
-import { circle, fillAndOutline, paintRing, place } from "../shared/live/marks.js";
+import { circle, fillAndOutline, paintRing, place, stroke } from "../shared/live/marks.js";
 import { descendingOrder, interpolate, interpolateLog, largest, nearestIndex } from "../shared/live/maths.js";
 import { Raster, paintWave } from "../shared/live/rasters.js";
 import { LiveView, mounting, reducedMotion } from "../shared/live/view.js";
@@ -71,12 +70,7 @@ class LiveDescent extends LiveView {
     this.plane = this.panel("canvas.frequencies", (c, w, h) => this.paintPlane(c, w, h)).canvas;
     const errors = this.panel("canvas.errors", (c, w, h) => this.paintErrors(c, w, h));
     this.draggable(errors.canvas, (fraction) => this.moveToStep(fraction));
-    /** @type {NodeListOf<HTMLCanvasElement>} */
-    const swatches = root.querySelectorAll("canvas.swatch");
-    for (const swatch of swatches) {
-      const curve = /** @type {Curve} */ (swatch.dataset.line);
-      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, this.data.colours[curve], this.data.dashes[curve]));
-    }
+    this.addSwatches((line) => [this.data.colours[line], this.data.dashes[line]]);
     // A hand on the slider ends Play, before the slider moves.
     slider.onpointerdown = () => this.playTimer && this.stop();
     slider.onkeydown = (event) => this.playTimer && /^(Arrow|Page|Home|End)/.test(event.key) && this.stop();
@@ -307,10 +301,8 @@ class LiveDescent extends LiveView {
       py(omega[2 * (k * r + j) + 1]),
     ]);
     path.push(this.dots.spots[j]);
-    c.strokeStyle = this.data.colours.start;
-    c.lineWidth = (inFocus ? 2.2 : 1.2) * scale;
     circle(c, path[0][0], path[0][1], (inFocus ? 4 : 2.6) * scale);
-    c.stroke();
+    stroke(c, this.data.colours.start, (inFocus ? 2.2 : 1.2) * scale);
     c.strokeStyle = this.data.colours.trail;
     c.globalAlpha = inFocus ? 1 : 0.5;
     c.lineWidth = (inFocus ? 2 : 1) * scale;
@@ -330,9 +322,7 @@ class LiveDescent extends LiveView {
     c.fillStyle = tiny ? colours.start : colours.all;
     c.fill();
     c.globalAlpha = 1;
-    c.strokeStyle = "white";
-    c.lineWidth = 0.7 * scale;
-    c.stroke();
+    stroke(c, "white", 0.7 * scale);
   }
 
   /** @param {Context} c @param {number} w @param {number} h */

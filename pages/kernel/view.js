@@ -2,9 +2,9 @@
 // The live view of a kernel as a prior: frequencies under their density, the kernel as the mean of their cosines, and
 // functions drawn from the prior.
 
-import { paintCurve, paintSwatch, paintVertical, symmetricTicks, withMinus } from "../shared/live/charts.js";
+import { paintCurve, paintVertical, symmetricTicks, withMinus } from "../shared/live/charts.js";
 import { cssColour } from "../shared/live/colours.js";
-import { circle, fillAndOutline, paintRing } from "../shared/live/marks.js";
+import { circle, fillAndOutline, paintRing, stroke } from "../shared/live/marks.js";
 import { largest, roundedPower } from "../shared/live/maths.js";
 import { codeOfPlaces, movedPlaces, places, priorLine, sumsOf } from "./prior_line.js";
 import { tableOf } from "../shared/live/rasters.js";
@@ -68,12 +68,7 @@ class LivePrior extends LiveView {
     this.find(".put-back").onclick = () => this.putBack();
     this.panel("canvas.kernel", (c, w, h) => this.paintKernel(c, w, h));
     this.panel("canvas.functions", (c, w, h) => this.paintFunctions(c, w, h));
-    /** @type {NodeListOf<HTMLCanvasElement>} */
-    const swatches = root.querySelectorAll("canvas.swatch[data-line]");
-    for (const swatch of swatches) {
-      const { line } = swatch.dataset;
-      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, this.data.colours[line], this.data.dashes[line]));
-    }
+    this.addSwatches((line) => [this.data.colours[line], this.data.dashes[line]]);
     this.panel("canvas.waves", (c, w, h) => this.paintWaveSwatch(c, w, h));
   }
 
@@ -293,9 +288,7 @@ class LivePrior extends LiveView {
     for (const [frequency] of this.moves) {
       if (frequency >= omega.length) continue;
       circle(c, px(this.prior.omega[frequency] / this.value("width")), y, radius);
-      c.strokeStyle = this.data.colours.kernel;
-      c.lineWidth = 1.5;
-      c.stroke();
+      stroke(c, this.data.colours.kernel, 1.5);
       circle(c, px(omega[frequency]), y, radius);
       fillAndOutline(c, this.data.colours.cos_sin, "white", 1.2);
     }

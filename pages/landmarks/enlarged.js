@@ -5,7 +5,7 @@
 import { evenTicks, paintCurve, paintLevel, paintMarker, paintSwatch, tickStep } from "../shared/live/charts.js";
 import { INK } from "../shared/live/colours.js";
 import { GRID, PALETTE } from "../shared/live/constants.js";
-import { circle, fillAndOutline, paintPoints, paintRing, pointerIn } from "../shared/live/marks.js";
+import { circle, fillAndOutline, paintPoints, paintRing, pointerIn, stroke } from "../shared/live/marks.js";
 import {
   cellCentres,
   descendingOrder,
@@ -147,22 +147,17 @@ export class Enlarged {
   addPanels() {
     const { view } = this;
     const before = view.panels.length;
-    view.panel(this.canvas(".sum"), (c, w) => this.paintSum(c, w));
-    view.panel(this.canvas(".last-cosine"), (c, w) => this.paintLast(c, w));
-    const plane = view.panel(this.canvas(".frequency-plane"), (c, w) => this.paintPlane(c, w));
-    const chart = view.panel(this.canvas(".reached"), (c, w, h) => this.paintReached(c, w, h));
-    view.panel(this.canvas(".scale"), paintScale, { fixed: true });
+    view.panel("dialog canvas.sum", (c, w) => this.paintSum(c, w));
+    view.panel("dialog canvas.last-cosine", (c, w) => this.paintLast(c, w));
+    const plane = view.panel("dialog canvas.frequency-plane", (c, w) => this.paintPlane(c, w));
+    const chart = view.panel("dialog canvas.reached", (c, w, h) => this.paintReached(c, w, h));
+    view.panel("dialog canvas.scale", paintScale, { fixed: true });
     for (const [name, dash] of Object.entries(REACHED)) {
-      view.panel(this.canvas(`.swatch.${name}`), (c, w, h) => paintSwatch(c, w, h, view.ink, dash));
+      view.panel(`dialog canvas.swatch.${name}`, (c, w, h) => paintSwatch(c, w, h, view.ink, dash));
     }
     this.panels = view.panels.slice(before);
     plane.canvas.onclick = (event) => this.chooseFrequency(pointerIn(event, plane.canvas, this.fastest));
     followPointer(chart.canvas, this, (fraction) => this.stopAt(Math.round(fraction * view.D)));
-  }
-
-  /** @param {string} name @returns {HTMLCanvasElement} */
-  canvas(name) {
-    return this.dialog.querySelector(`canvas${name}`);
   }
 
   // --- input --------------------------------------------------------------------------------------------------------
@@ -324,18 +319,11 @@ export class Enlarged {
       for (const sign of [1, -1]) {
         circle(c, w / 2 + sign * a, w / 2 - sign * b, radius);
         if (k < count) fillAndOutline(c, colour, INK, 1);
-        else this.outline(c);
+        else stroke(c, view.ink, 1);
         if (k === count - 1) paintRing(c, w / 2 + sign * a, w / 2 - sign * b, radius + 3);
       }
     }
     this.nameCircles(c, w, scale);
-  }
-
-  /** Outline a frequency that is not in the sum. @param {Context} c */
-  outline(c) {
-    c.strokeStyle = this.view.ink;
-    c.lineWidth = 1;
-    c.stroke();
   }
 
   /** Speeds |omega| at which a circle is painted. */
@@ -346,11 +334,9 @@ export class Enlarged {
 
   /** @param {Context} c @param {number} w @param {number} scale pixels of 1 */
   paintCircles(c, w, scale) {
-    c.strokeStyle = "rgba(128, 128, 128, 0.5)";
-    c.lineWidth = 1;
     for (const speed of this.speeds) {
       circle(c, w / 2, w / 2, speed * scale);
-      c.stroke();
+      stroke(c, "rgba(128, 128, 128, 0.5)", 1);
     }
   }
 

@@ -2,14 +2,7 @@
 // The live view of two methods that approximate a kernel: their frequencies, maps of their errors, and errors against
 // r. A sequence has the first r of one sample; other methods have fits at those r that the server has computed.
 
-import {
-  paintCurve,
-  paintHorizontal,
-  paintMarker,
-  paintSwatch,
-  paintVertical,
-  withMinus,
-} from "../../shared/live/charts.js";
+import { paintCross, paintCurve, paintMarker, withMinus } from "../../shared/live/charts.js";
 import { PALETTE } from "../../shared/live/constants.js";
 import { circle, fillAndOutline, place, star } from "../../shared/live/marks.js";
 import { cellCentres, kernelMap, largest, waves } from "../../shared/live/maths.js";
@@ -72,8 +65,8 @@ class LiveApproximation extends LiveView {
     for (const k of SIDES) {
       this.panel(`canvas.frequencies-${k}`, (c, w) => this.paintFrequencies(c, w, k));
       this.panel(`canvas.map-${k}`, (c, w) => this.paintMap(c, w, k));
-      this.panel(`canvas.swatch[data-side="${k}"]`, (c, w, h) => paintSwatch(c, w, h, ...this.lookOf(k)));
     }
+    this.addSwatches((side) => this.lookOf(Number(side)));
     this.panel("canvas.error-scale", (c, w, h) => paintScale(c, w, h, "sequential"), { fixed: true });
     const { canvas } = this.panel("canvas.curves", (c, w, h) => this.paintErrors(c, w, h));
     const { r } = this.inputs;
@@ -213,18 +206,10 @@ class LiveApproximation extends LiveView {
     return [PALETTE.methods[method], PALETTE.dashes[method] ?? "solid"];
   }
 
-  /** Lines through the middle of a square. @param {Context} c @param {number} w */
-  paintAxes(c, w) {
-    c.strokeStyle = "rgba(128, 128, 128, 0.45)";
-    c.lineWidth = 1;
-    paintVertical(c, w / 2, 0, w);
-    paintHorizontal(c, 0, w, w / 2);
-  }
-
   /** @param {Context} c @param {number} w @param {number} k */
   paintFrequencies(c, w, k) {
     const fit = this.shown[k];
-    this.paintAxes(c, w);
+    paintCross(c, w / 2, w / 2, "rgba(128, 128, 128, 0.45)");
     if (!fit) return this.paintMisfit(c, w);
     const { omega, weights, landmarks, r } = fit;
     const { extent, frequency_extent } = this.data;

@@ -2,7 +2,7 @@
 // The live view of a certificate: a vote over the plane, its bound term by term, and both along a step away from the
 // prior's weights. The bound holds for every step at once; D has to be fixed beforehand, or the bound pays for a look.
 
-import { evenTicks, paintCurve, paintLevel, paintMarker, paintVertical, DASHES } from "../../shared/live/charts.js";
+import { evenTicks, paintCurve, paintLevel, paintMarker } from "../../shared/live/charts.js";
 import { circle, fillAndOutline, paintPoints } from "../../shared/live/marks.js";
 import { normalCdf, percent } from "../../shared/live/maths.js";
 import { paintBoundary, Raster } from "../../shared/live/rasters.js";
@@ -10,7 +10,7 @@ import { fontOf } from "../../shared/live/typeface.js";
 import { unpackedArray } from "../../shared/live/unpacking.js";
 import { LiveView, mounting, paintScale } from "../../shared/live/view.js";
 
-/** @import { Frame, Scale } from "../../shared/live/charts.js" */
+/** @import { Dash, Frame, Scale } from "../../shared/live/charts.js" */
 /** @import { Context } from "../../shared/live/svg.js" */
 /** @import { Data, Root } from "../../shared/live/view.js" */
 /** @typedef {{ bound: number, risks: Float32Array }} Certificate the risks add up to the bound */
@@ -282,23 +282,19 @@ class LiveCertificate extends LiveView {
    */
   paintYardsticks(c, px, frame, size) {
     const { heldOut } = this.votes.get(this.onScreen);
-    /** @type {[number, string, keyof typeof DASHES][]} */
+    /** @type {[number, string, Dash][]} */
     const lines = [[this.now.test, "test error", "dot"]];
     if (heldOut !== null) lines.push([heldOut, "test-set bound", "dash"]);
     this.lines = lines.map(([risk]) => px(risk)).sort((a, b) => a - b);
-    c.strokeStyle = this.ink;
     c.fillStyle = this.ink;
     c.font = fontOf(size);
-    c.lineWidth = 1.5;
     const leftFirst = heldOut === null || this.now.test <= heldOut;
     for (const [k, [risk, name, dash]] of lines.entries()) {
       const toLeft = (k === 0) === leftFirst && px(risk) - c.measureText(name).width > frame.left + 4;
       c.textAlign = toLeft ? "right" : "left";
       c.fillText(name, px(risk) + (toLeft ? -4 : 4), frame.top + (k + 1) * 1.1 * size - 0.2 * size);
-      c.setLineDash(DASHES[dash]);
-      paintVertical(c, px(risk), frame.top, frame.bottom);
+      paintMarker(c, px(risk), frame, this.ink, dash);
     }
-    c.setLineDash([]);
   }
 
   /**

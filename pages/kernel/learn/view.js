@@ -2,7 +2,7 @@
 // The live view of a learned kernel: frequency planes, candidates, their weights and kernels, all under one beta and rho.
 
 import { labelSpectrum } from "../../shared/live/alignment.js";
-import { paintCurve, paintHorizontal, paintSwatch, paintVertical } from "../../shared/live/charts.js";
+import { paintCross, paintCurve } from "../../shared/live/charts.js";
 import { INK } from "../../shared/live/colours.js";
 import { CELLS, PALETTE, PLANE_CELLS, WIDTHS } from "../../shared/live/constants.js";
 import { kernelData, optimizedWeights } from "./kernel_data.js";
@@ -119,17 +119,11 @@ class LiveKernel extends LiveView {
     for (const method of METHODS) {
       this.panel(`canvas.kernel-${method}`, (c, w) => {
         this.kernels[method].paint(c, w, w);
-        paintCross(c, w / 2);
+        paintCross(c, w / 2, 5, INK);
       });
     }
     this.wave = new Raster(CELLS);
-    /** @type {NodeListOf<HTMLCanvasElement>} */
-    const swatches = root.querySelectorAll("canvas.swatch");
-    for (const swatch of swatches) {
-      const method = /** @type {Method} */ (swatch.dataset.method);
-      const [colour, dash] = [PALETTE.methods[method], PALETTE.dashes[method]];
-      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, colour, dash), { fixed: true });
-    }
+    this.addSwatches((method) => [PALETTE.methods[method], PALETTE.dashes[method]]);
   }
 
   /** @param {"prior" | "loss" | "posterior"} name */
@@ -543,18 +537,6 @@ class LiveKernel extends LiveView {
       },
     });
   }
-}
-
-/**
- * A cross in the middle of a square panel.
- *
- * @param {Context} c @param {number} middle
- */
-function paintCross(c, middle) {
-  c.strokeStyle = INK;
-  c.lineWidth = 1;
-  paintHorizontal(c, middle - 5, middle + 5, middle);
-  paintVertical(c, middle, middle - 5, middle + 5);
 }
 
 /**

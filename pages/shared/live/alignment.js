@@ -2,7 +2,7 @@
 // Frequencies of the Gaussian kernel from standard normal draws, and alignment losses of their cosines in the plane, in
 // time linear in the number of points. Tests compare them with the engine.
 
-import { cellCentres, cosineOfTurns, largest, least } from "./maths.js";
+import { cellCentres, cosineOfTurns, fillWave, largest, least } from "./maths.js";
 
 /** @import { Floats, Numbers } from "./maths.js" */
 const READ = 8; // cells along a side of the squares of a plane that losses are read from
@@ -107,12 +107,13 @@ export function planeLosses(X, y, grid) {
   const rows = Math.ceil(G / 2);
   const real = new Float64Array(G * rows);
   const imaginary = new Float64Array(G * rows);
-  const [cos, sin, nextCos, nextSin] = Array.from({ length: 4 }, () => new Float64Array(G));
+  const [waves, nextWaves] = [0, 1].map(() => ({ cos: new Float64Array(G), sin: new Float64Array(G) }));
+  const [{ cos, sin }, { cos: nextCos, sin: nextSin }] = [waves, nextWaves];
   for (let j = 0; j < n; j += 2) {
     const next = Math.min(j + 1, n - 1); // two points at a time; the last one alone if their number is odd
     const [v, w] = [y[j], next > j ? y[next] : 0];
-    fillWaves(X[2 * j], grid, cos, sin);
-    fillWaves(X[2 * next], grid, nextCos, nextSin);
+    fillWave(waves, 0, -X[2 * j], 0, grid); // of the grid less 0
+    fillWave(nextWaves, 0, -X[2 * next], 0, grid);
     for (let k = 0; k < rows; k++) {
       const [t, u] = [(grid[k] * X[2 * j + 1]) / (2 * Math.PI), (grid[k] * X[2 * next + 1]) / (2 * Math.PI)];
       const [a, b] = [v * cosineOfTurns(t), v * cosineOfTurns(t - 0.25)];
@@ -172,19 +173,6 @@ function fillPolynomials(place, out) {
     out[k] = product;
   }
   return first;
-}
-
-/**
- * The cosine and the sine of a coordinate times each frequency.
- *
- * @param {number} x @param {Floats} grid frequencies @param {Float64Array} cos @param {Float64Array} sin
- */
-function fillWaves(x, grid, cos, sin) {
-  for (const [i, frequency] of grid.entries()) {
-    const t = (frequency * x) / (2 * Math.PI);
-    cos[i] = cosineOfTurns(t);
-    sin[i] = cosineOfTurns(t - 0.25);
-  }
 }
 
 /**

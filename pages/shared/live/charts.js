@@ -100,16 +100,25 @@ export function paintHorizontal(c, left, right, y) {
 }
 
 /**
- * A dotted line at the current value.
+ * Lines that cross in the middle of a square panel.
  *
- * @param {Context} c @param {number} x @param {Frame} frame @param {string} ink
+ * @param {Context} c @param {number} middle @param {number} reach their half length @param {string} colour
  */
-export function paintMarker(c, x, frame, ink) {
-  c.strokeStyle = ink;
-  c.lineWidth = 1.5;
-  c.setLineDash(DASHES.dot);
-  paintVertical(c, x, frame.top, frame.bottom);
-  c.setLineDash([]);
+export function paintCross(c, middle, reach, colour) {
+  c.strokeStyle = colour;
+  c.lineWidth = 1;
+  paintHorizontal(c, middle - reach, middle + reach, middle);
+  paintVertical(c, middle, middle - reach, middle + reach);
+}
+
+/**
+ * A line from the bottom to the top of a frame, such as at the current value.
+ *
+ * @param {Context} c @param {number} x @param {Frame} frame @param {string} ink @param {Dash} dash
+ */
+export function paintMarker(c, x, frame, ink, dash = "dot") {
+  const ends = [frame.top, frame.bottom].map((y) => [x, y]);
+  paintCurve(c, ends, ink, dash, 1.5);
 }
 
 /** @param {Context} c @param {number[][]} points @param {string} colour @param {Dash} dash @param {number} width */

@@ -33,7 +33,12 @@ export function pointerIn(event, canvas, extent) {
 export function fillAndOutline(c, fill, outline, width) {
   c.fillStyle = fill;
   c.fill();
-  c.strokeStyle = outline;
+  stroke(c, outline, width);
+}
+
+/** @param {Context} c @param {string} colour @param {number} width */
+export function stroke(c, colour, width) {
+  c.strokeStyle = colour;
   c.lineWidth = width;
   c.stroke();
 }
@@ -59,7 +64,7 @@ export function diamond(c, x, y, radius) {
  *
  * @param {Context} c @param {number} x @param {number} y @param {number} radius @param {number} label
  */
-function paintPoint(c, x, y, radius, label) {
+export function paintPoint(c, x, y, radius, label) {
   if (label > 0) diamond(c, x, y, radius * 1.25);
   else circle(c, x, y, radius);
   fillAndOutline(c, label > 0 ? PALETTE.red : PALETTE.blue, "white", Math.max(0.7, radius / 4));
@@ -76,21 +81,16 @@ export function paintPoints(c, w, extent, points, labels, radius, count = labels
   }
 }
 
-/**
- * A ring around what is in focus, visible on any ground.
- *
- * @param {Context} c @param {number} x @param {number} y @param {number} radius
- */
+/** A ring around what is in focus. @param {Context} c @param {number} x @param {number} y @param {number} radius */
 export function paintRing(c, x, y, radius) {
-  for (const [colour, width] of /** @type {[string, number][]} */ ([
-    ["white", 4.5],
-    [INK, 2.2],
-  ])) {
-    circle(c, x, y, radius);
-    c.strokeStyle = colour;
-    c.lineWidth = width;
-    c.stroke();
-  }
+  circle(c, x, y, radius);
+  strokeOnAny(c, 4.5, 2.2);
+}
+
+/** Stroke a path so that it is visible on any ground. @param {Context} c @param {number} wide @param {number} narrow */
+export function strokeOnAny(c, wide, narrow) {
+  stroke(c, "white", wide);
+  stroke(c, INK, narrow);
 }
 
 /** @param {Context} c @param {number} x @param {number} y @param {number} radius */

@@ -2,9 +2,8 @@
 // A canvas to place points of two classes on: a click adds, a drag moves or paints, an eraser erases. The server gets
 // the points after every gesture, if each class has enough of them.
 
-import { INK } from "./colours.js";
 import { PALETTE } from "./constants.js";
-import { circle, diamond, fillAndOutline } from "./marks.js";
+import { paintPoint, strokeOnAny } from "./marks.js";
 import { countClasses, decodePoints, encodePoints, moved, nearestPoint, without } from "./point_code.js";
 
 /** @import { OwnPoint } from "./point_code.js" */
@@ -263,9 +262,7 @@ class OwnPoints {
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     for (const { x, y, label } of this.points) {
       const at = /** @type {[number, number]} */ ([(x / data.cells) * w, (1 - y / data.cells) * w]);
-      if (label > 0) diamond(c, ...at, RADIUS * 1.25);
-      else circle(c, ...at, RADIUS);
-      fillAndOutline(c, label > 0 ? PALETTE.red : PALETTE.blue, "white", 1.1);
+      paintPoint(c, ...at, RADIUS, label);
     }
     if (canvas.matches(":focus-visible")) this.paintCross(w);
     const { negative, positive } = countClasses(this.points);
@@ -278,19 +275,12 @@ class OwnPoints {
   paintCross(w) {
     const { context: c, cross, data } = this;
     const [x, y] = [(cross.x / data.cells) * w, (1 - cross.y / data.cells) * w];
-    for (const [colour, width] of /** @type {[string, number][]} */ ([
-      ["white", 4],
-      [INK, 1.8],
-    ])) {
-      c.beginPath();
-      c.moveTo(x - 9, y);
-      c.lineTo(x + 9, y);
-      c.moveTo(x, y - 9);
-      c.lineTo(x, y + 9);
-      c.strokeStyle = colour;
-      c.lineWidth = width;
-      c.stroke();
-    }
+    c.beginPath();
+    c.moveTo(x - 9, y);
+    c.lineTo(x + 9, y);
+    c.moveTo(x, y - 9);
+    c.lineTo(x, y + 9);
+    strokeOnAny(c, 4, 1.8);
   }
 }
 

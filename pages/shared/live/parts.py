@@ -27,6 +27,7 @@ VIEWS = {
     "approximation": "adaptive/approximate/view",
 }
 _SHARED = "shared/live"
+_WAITING = "The live view is loading. If it does not appear, reload the page, or open it in another browser."
 #: Constants of the JavaScript modules, declared in constants.d.ts.
 CONSTANTS: dict[str, Any] = {
     **{"PALETTE": palette(), "WIDTHS": WIDTHS},
@@ -40,8 +41,9 @@ def read(name: str) -> str:
 
 
 def html(view: str) -> str:
-    """Return the HTML of a view."""
-    return Template((_PAGES / f"{VIEWS[view]}.html").read_text(encoding="utf-8")).substitute(SLIDERS)
+    """Return the HTML of a view, with a sentence to read until it is there."""
+    opening, rest = (_PAGES / f"{VIEWS[view]}.html").read_text(encoding="utf-8").split("\n", 1)
+    return Template(f'{opening}\n<p class="waiting">{_WAITING}</p>\n{rest}').substitute(SLIDERS)
 
 
 def script(name: str) -> str:

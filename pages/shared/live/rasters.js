@@ -3,6 +3,7 @@
 
 import { INK, colourAt, colourTable } from "./colours.js";
 import { PALETTE } from "./constants.js";
+import { stroke } from "./marks.js";
 import { boundary, cellCentres } from "./maths.js";
 
 /** @import { Floats } from "./maths.js" */
@@ -113,7 +114,5 @@ export function paintBoundary(c, w, values, G) {
     c.moveTo((i0 + 0.5) * cell, w - (j0 + 0.5) * cell);
     c.lineTo((i1 + 0.5) * cell, w - (j1 + 0.5) * cell);
   }
-  c.strokeStyle = theme === "dark" ? PALETTE.lineInDark : INK;
-  c.lineWidth = Math.max(1.5, w / 220);
-  c.stroke();
+  stroke(c, theme === "dark" ? PALETTE.lineInDark : INK, Math.max(1.5, w / 220));
 }

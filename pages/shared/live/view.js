@@ -2,7 +2,7 @@
 // Shared by live views: sliders that repaint the canvases at every frame, Play, gliding to settings from the server,
 // and reports of the settings at which a slider was left.
 
-import { paintChart } from "./charts.js";
+import { paintChart, paintSwatch } from "./charts.js";
 import { setTheme, tableOf } from "./rasters.js";
 import { cssColour } from "./colours.js";
 import { nearestIndex, roundedPower } from "./maths.js";
@@ -10,7 +10,7 @@ import { INK_OF_FILES, svgOf } from "./picture.js";
 import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 import { unpackedArray } from "./unpacking.js";
 
-/** @import { Chart } from "./charts.js" */
+/** @import { Chart, Dash } from "./charts.js" */
 /** @import { Floats } from "./maths.js" */
 /** @import { TableName } from "./rasters.js" */
 /** @import { Context } from "./svg.js" */
@@ -246,6 +246,15 @@ export class LiveView {
     const panel = new Panel(/** @type {HTMLCanvasElement} */ (element), painter, fixed);
     this.panels.push(panel);
     return panel;
+  }
+
+  /** Paint the swatches of the legend. @param {(line: string) => [string, Dash]} lookOf colour and dash of a line */
+  addSwatches(lookOf) {
+    /** @type {NodeListOf<HTMLCanvasElement>} */
+    const swatches = this.root.querySelectorAll("canvas.swatch[data-line]");
+    for (const swatch of swatches) {
+      this.panel(swatch, (c, w, h) => paintSwatch(c, w, h, ...lookOf(swatch.dataset.line)));
+    }
   }
 
   // --- values of the sliders ----------------------------------------------------------------------------------------

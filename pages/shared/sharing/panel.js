@@ -30,22 +30,17 @@ export class Panel {
     /** @type {HTMLInputElement} */
     this.projector = dialog.querySelector("input[name=projector]");
     this.projector.onchange = () => this.show();
-    this.button(".close").onclick = () => dialog.close();
+    this.part(".close").onclick = () => dialog.close();
     dialog.onclick = (event) => {
       if (event.target === dialog) dialog.close(); // outside of the panel
     };
-    this.button(".copy-shown").onclick = () => copy(this.button(".copy-shown"), this.link, this.field);
-    this.button(".enlarge").onclick = () => this.enlarge(!dialog.classList.contains("large"));
+    this.part(".copy-shown").onclick = () => copy(this.part(".copy-shown"), this.link, this.field);
+    this.part(".enlarge").onclick = () => this.enlarge(!dialog.classList.contains("large"));
     this.part(".own-machine").hidden = !OWN_MACHINE.test(location.hostname);
     this.field.onfocus = () => this.field.select();
   }
 
-  /** @param {string} selector @returns {HTMLButtonElement} */
-  button(selector) {
-    return this.dialog.querySelector(selector);
-  }
-
-  /** @param {string} selector @returns {HTMLElement} */
+  /** @param {string} selector @returns {HTMLButtonElement} a button, or another part */
   part(selector) {
     return this.dialog.querySelector(selector);
   }
@@ -80,7 +75,7 @@ export class Panel {
     this.image.hidden = !picture;
     if (picture) Object.assign(this.image, { src: picture, alt: `QR code of ${link}` });
     this.part(".advice").textContent = problem ? `${problem} Copy the link instead.` : "";
-    this.button(".enlarge").hidden = !picture;
+    this.part(".enlarge").hidden = !picture;
     if (!picture) this.enlarge(false);
   }
 
@@ -91,7 +86,7 @@ export class Panel {
    */
   enlarge(large) {
     this.dialog.classList.toggle("large", large);
-    this.button(".enlarge").setAttribute("aria-pressed", String(large));
-    this.button(".enlarge span").textContent = large ? "Smaller code" : "Large code";
+    this.part(".enlarge").setAttribute("aria-pressed", String(large));
+    this.part(".enlarge span").textContent = large ? "Smaller code" : "Large code";
   }
 }
