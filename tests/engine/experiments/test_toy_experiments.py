@@ -29,16 +29,6 @@ def sample(n=60, seed=0, name="moons"):
 # --- landmarks ----------------------------------------------------------------------------------------------------
 
 
-def test_more_landmarks_do_not_change_frequencies_of_the_others():
-    X, y = sample()
-    few, more = (
-        toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 0, 7, rows, random_state=1)
-        for rows in ((3, 9), (3, 9, 5))
-    )
-    np.testing.assert_array_equal(few.omega, more.omega[:2])
-    np.testing.assert_array_equal(few.loss, more.loss[:2])
-
-
 @pytest.mark.parametrize("rows", [(), (-1,), (60,)])
 def test_landmarks_outside_the_data_are_rejected(rows):
     X, y = sample()
@@ -165,13 +155,6 @@ def test_a_density_that_underflows_is_no_error():
     plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(2.0), 200.0, cells=9)
     assert (plane.prior == 0).any()
     assert np.isfinite(toy_learning.plane_posterior(plane, 3.0)).all()
-
-
-def test_beta_is_checked():
-    X, y = sample(20)
-    plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(2.0), 2.0, cells=3)
-    with pytest.raises(ValueError, match="beta"):
-        toy_learning.plane_posterior(plane, -1.0)
 
 
 # --- candidates and their weights ---------------------------------------------------------------------------------
