@@ -277,11 +277,7 @@ def test_non_http_server_is_reported(offer, server, cache, capsys, monkeypatch):
 def test_unwritable_folder_is_reported(where, offer, server, cache, capsys):
     """A file in place of a folder stops root too, unlike permissions."""
     offer(GOOD["zip"][0])
-    blocked = {
-        "the cache's parent": cache.parent,
-        "the cache": cache,
-        "the folder in it": cache / "somewhere",
-    }[where]
+    blocked = {"the cache's parent": cache.parent, "the cache": cache, "the folder in it": cache / "somewhere"}[where]
     blocked.parent.mkdir(parents=True, exist_ok=True)
     blocked.write_bytes(b"in the way")
     assert_failed(capsys, cache, server, "cannot be used")

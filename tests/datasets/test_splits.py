@@ -82,20 +82,6 @@ def test_other_sets_have_no_published_split(name):
         datasets.published_split(name)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 42])
-@pytest.mark.parametrize("name", ["breast", "digits", "wine", "adult", "farm", "cpu", "mnist49"])
-def test_random_split_partitions_any_set(name, seed, load):
-    dataset = load(name)
-    split = random_split(dataset, seed)
-    assert_partition(split, dataset)
-    assert split.name == name
-    n = dataset.n_samples
-    n_test = 16281 if name == "adult" else int(np.ceil(n / 4))
-    n_valid = int(np.ceil((n - n_test) * 0.2))
-    assert [len(part(split, which)[1]) for which in PARTS] == [n - n_test - n_valid, n_valid, n_test]
-
-
 @pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["adult", "mnist"])

@@ -98,10 +98,7 @@ WRONG_USAGES = [
     (["report"], "arguments are required: ROWS"),
     (["report", "features"], "report features needs --dataset"),
     (["report", "features", "--dataset", "breast"], "no row of features-breast-published-"),
-    (
-        ["report", "no/such/file.csv"],
-        "No such file or directory; a CSV file of rows is needed, or one of",
-    ),
+    (["report", "no/such/file.csv"], "No such file or directory; a CSV file of rows is needed, or one of"),
     (["report", "--format", "pdf"], "--format is 'pdf'; it must be one of 'text', 'csv'"),
     (["report", "features", "--output", "no/such/rows.csv"], "--output is 'no/such/rows.csv'; there is"),
     (["report", f"{REFERENCE}/table_1.csv"], "table_1.csv has no column 'run'"),

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ttest_1samp
 
 from pages.papers import figures as reruns
 from rff_engine.studies.problem import COLUMNS
@@ -56,15 +55,6 @@ def test_table_1_takes_centroids_of_a_tenth_and_chooses_on_validation():
 
 
 @pytest.mark.slow
-def test_mean_and_spread_over_splits():
-    of_pb = cell(letarte.table_1(PUBLISHED + RANDOM), "pb")
-    interval = ttest_1samp([0.05, 0.06, 0.07], 0).confidence_interval(0.95)
-    assert of_pb["mean"] == pytest.approx(0.06) and of_pb["splits"] == 3
-    assert of_pb["half_width"] == pytest.approx((interval.high - interval.low) / 2)
-    assert of_pb["spread"] == pytest.approx(of_pb["half_width"] * 2)  # sqrt(1 + 1/3) against sqrt(1/3)
-
-
-@pytest.mark.slow
 def test_baseline_of_two_runs_counts_once():
     table = letarte.table_1([*PUBLISHED, row("svm", 0.1, 0.04, "random"), row("svm", 0.1, 0.04, "random", run="s")])
     assert cell(table, "svm")["splits"] == 1 and np.isnan(cell(table, "svm")["half_width"])
@@ -107,13 +97,6 @@ def test_a_number_is_first_judged_by_the_draws_on_its_split():
     # A single draw has no spread, but a number equal to it is one.
     assert judged(0.05, draws=(0.05,), splits=()) == "inside the spread of draws"
     assert judged(0.051, draws=(0.05,), splits=()) == "not known yet"
-
-
-def test_draws_of_another_paper_can_be_given():
-    rows = to_frame([learned(0.1, test, 64, 1.0, split="random", repeat=i) for i, test in enumerate((0.1, 0.2))])
-    printed = pd.DataFrame([{"dataset": "breast", "method": "pb_landmarks", "test_error": 0.15}])
-    found = compared(rows.iloc[:0], printed, ["dataset", "method"], draws=rows)
-    assert found["agreement"].item() == "inside the spread of draws" and np.isnan(found["mean"].item())
 
 
 @pytest.mark.slow

@@ -139,11 +139,7 @@ def test_the_figure_of_the_terms_ends_at_the_certified_risk():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"method": "svm"}, "method is 'svm'"),
-        ({"tries": 0}, "tries is 0"),
-    ],
+    ("settings", "message"), [({"method": "svm"}, "method is 'svm'"), ({"tries": 0}, "tries is 0")]
 )
 def test_a_value_that_is_not_allowed_is_named(settings, message):
     with pytest.raises(ValueError, match=message):

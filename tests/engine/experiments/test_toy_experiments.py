@@ -55,10 +55,7 @@ def test_a_landmark_view_is_an_svm_on_the_similarities(beta):
 
     axis = cell_centres(2.0, 5)
     cells = np.array([(u, v) for v in axis for u in axis])
-    for represent, maps, decision in (
-        (psi, view.learned_maps, view.learned),
-        (prior, view.prior_maps, view.prior),
-    ):
+    for represent, maps, decision in ((psi, view.learned_maps, view.learned), (prior, view.prior_maps, view.prior)):
         np.testing.assert_allclose(maps, represent(cells).T.reshape(4, 5, 5), atol=1e-10)
         svc = LinearSVC(C=10.0, dual=False, tol=1e-12, max_iter=10000).fit(represent(X), y)
         np.testing.assert_allclose(decision.coefficients, svc.coef_[0], rtol=1e-4, atol=1e-5)
