@@ -107,8 +107,7 @@ def test_rows_of_few_values_are_no_copies():
 
 
 @pytest.mark.parametrize(
-    ("name", "cell"),
-    [("day", lambda i: f"20{10 + i // 12:02d}-{1 + i % 12:02d}"), ("year", lambda i: 1800 + i)],
+    ("name", "cell"), [("day", lambda i: f"20{10 + i // 12:02d}-{1 + i % 12:02d}"), ("year", lambda i: 1800 + i)]
 )
 def test_rows_in_the_order_of_time_are_named(name, cell):
     (caution,) = said(f"a,b,{name},y", rows_of(lambda i: f"{cell(i)},{COINS[i]}"), "y")

@@ -12,12 +12,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import lessons
-from pages.shared.lessons import classroom, content, predictions
+from pages.shared.lessons import classroom, content
 from pages.shared.server import navigation, rooms as server_rooms
 from pages.shared.server.limits import LIMITS
 from pages.shared.server.room_codes import RoomEndedError, shown
-from pages.shared.server.rooms import Rooms
-from rff_engine.studies.running.store import StoreError, default_store
+from rff_engine.studies.running.store import StoreError
 
 pytestmark = pytest.mark.slow
 
@@ -272,17 +271,6 @@ def test_a_server_without_rooms_offers_none(monkeypatch):
     assert not AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run().text_input
 
 
-@pytest.mark.second
-def test_an_answer_that_the_step_does_not_have_is_ignored(rooms):
-    _, code = opened_room()
-    reader = Reader("a", room=code)
-    for answer in (-1, 3, "0", None, [0]):
-        reader.act("answer", answer=answer)
-    assert reader.card["answer"] is None
-    with Rooms(default_store()) as found:
-        assert found.room(code)
-
-
 # --- what a reader keeps ------------------------------------------------------------------------------------------
 
 
@@ -336,15 +324,3 @@ def test_the_summary_has_every_question_with_prediction_answer_and_reason(rooms)
         assert step["question"] and step["outcome"] and "{" not in "".join(map(str, step.values()))
     reader.act("return", "lesson_summary")
     assert reader.card["answer"] == 1 and "summary" not in reader.address
-
-
-def test_predictions_are_written_as_digits_and_dashes(monkeypatch):
-    monkeypatch.setattr(predictions.st, "session_state", {})
-    assert predictions.as_text(LESSON) is None
-    predictions.keep(LESSON, 3, 2)
-    assert predictions.as_text(LESSON) == "--2"
-    predictions.keep(LESSON, 1, 0)
-    assert predictions.as_text(LESSON) == "0-2"
-    assert [predictions.answer_at(LESSON, step) for step in (1, 2, 3, 4)] == [0, None, 2, None]
-    predictions.forget(LESSON)
-    assert predictions.as_text(LESSON) == ""

@@ -30,17 +30,24 @@ def sent(app: AppTest) -> dict:
     return json.loads(data)
 
 
+WIDTHS = [{"sigma": SIGMA_LIVE.values[0], "noise": 0.0}, {"sigma": SIGMA_LIVE.values[-1], "noise": 0.5}]
+ELLIPSES = [{"along": 3.16, "across": 0.2, "angle": 179}]
+
+
 @pytest.mark.more(after=1)
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["landmarks", "learn_kernel"])
-def test_width_and_noise_change_nothing_that_the_live_view_gets_but_the_settings(page):
+@pytest.mark.parametrize(("page", "moves"), [("landmarks", WIDTHS), ("learn_kernel", WIDTHS + ELLIPSES)])
+def test_width_noise_and_ellipse_change_nothing_that_the_live_view_gets_but_the_settings(page, moves):
     app = opened(page)
     first = sent(app)
-    for sigma, noise in ((SIGMA_LIVE.values[0], 0.0), (0.457, 0.35), (SIGMA_LIVE.values[-1], 0.5)):
-        app.session_state["sigma"], app.session_state["noise"] = sigma, noise
+    settings = first["settings"]
+    for changed in moves:
+        settings = settings | changed
+        for key, value in changed.items():
+            app.session_state[key] = value
         app.run()
         assert not app.exception and not app.error
-        assert sent(app) == first | {"settings": first["settings"] | {"sigma": sigma, "noise": noise}}
+        assert sent(app) == first | {"settings": settings}
 
 
 @pytest.mark.slow
@@ -89,16 +96,6 @@ def points(packed: dict, noise: float, dtype: str) -> np.ndarray:
     """The points of a packed draw."""
     positions, normals = (np.frombuffer(b64decode(packed[name]), dtype) for name in ("positions", "normals"))
     return (positions + noise * normals).reshape(-1, 2)
-
-
-@pytest.mark.second
-def test_an_ellipse_changes_nothing_that_the_live_view_gets_but_the_settings():
-    app = opened("learn_kernel")
-    first, turned = sent(app), {"along": 3.16, "across": 0.2, "angle": 179}
-    for key, value in turned.items():
-        app.session_state[key] = value
-    app.run()
-    assert sent(app) == first | {"settings": first["settings"] | turned}
 
 
 def test_candidates_of_the_draws_are_the_engines():

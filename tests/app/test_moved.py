@@ -6,8 +6,6 @@ import pytest
 
 from pages.shared.controls.moved_frequencies import MOVED, decode
 
-from .sessions import opened
-
 
 def test_a_code_names_frequencies_and_places():
     assert decode("") == ()
@@ -21,14 +19,6 @@ def test_what_is_no_code_is_answered_in_a_sentence(code):
     taken, note = MOVED.sanitize([code])
     assert taken is None and note.startswith("The link asked for moved = ")
     assert "numbered below 100, places up to 40" in note
-
-
-@pytest.mark.slow
-def test_a_link_with_a_code_moves_frequencies_and_a_wrong_one_moves_none():
-    app = opened("kernel", D="10", moved="3_1.25")
-    assert not app.warning and "".join(app.query_params["moved"]) == "3_1.25"
-    app = opened("kernel", D="10", moved="3_1.25~3_1")
-    assert len(app.warning) == 1 and "moved" not in app.query_params
 
 
 @pytest.mark.parametrize("sent", [None, 7, ["3_1"], {"3": 1}, "3_1~3_1", "<b>"])

@@ -114,17 +114,6 @@ def test_clicked_landmarks_follow_their_points():
 # --- pages ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.more(after=1)
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["landmarks", "learn_kernel"])
-def test_a_link_opens_with_its_points(page):
-    app = opened(page, data=OWN, points=CODE, noise="0.05")
-    data = canvas(app)
-    assert data is not None and data["points"] == CODE and not app.warning
-    assert "n" not in [slider.key for slider in app.sidebar.slider]
-    assert any("copies of your points" in part.value for part in (*app.caption, *app.markdown))
-
-
 @pytest.mark.slow
 def test_points_replace_a_toy_data_set_and_are_kept_for_the_return():
     app = opened("landmarks", data="circles")

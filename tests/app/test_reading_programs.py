@@ -20,27 +20,15 @@ from tests import programs
 
 from .sessions import ROOT
 
-SALES = ("950", "1,047", "12,500", "999", "2,288")
-VOTES = ("republican,n,y,n", "republican,n,y,y", "democrat,?,y,y", "democrat,n,y,n", "democrat,y,y,y")
-
 
 def lines(head: str, row, n: int = 12) -> str:
     return head + "\n".join(row(i) for i in range(n))
 
 
-FILES = {
-    "thousands.tsv": lines("Id\tA\tB\n", lambda i: f"{i}\t{500 + i}\t{SALES[i % 5]}"),
-    "quoted.csv": lines("a,price,y\n", lambda i: f'{i},"{SALES[i % 5]}",{i % 2}'),
-    "currency.csv": lines("price,share,y\n", lambda i: f"${10 + i}.50,{3 * i}%,{i % 2}"),
-    "names.csv": lines("0,1,classes\n", lambda i: f"{0.37 * i:.2f},{3 * i % 7},{('one', 'two', 'three')[i % 3]}"),
-    "votes.data": lines("", lambda i: VOTES[i % 5], 15),
-    "sorted.csv": lines("Id,a,Species\n", lambda i: f"{i + 1},{41 * i % 87},{'AB'[i // 10]}", 20),
-    "excel.csv": lines("sep=;\na;b\n", lambda i: f"{i};{i % 2}"),
-    "pasted.txt": lines("", lambda i: f"{i % 3} qid:{i // 4} 1:{500 + i} 2:{i % 7}"),
-    "months.csv": lines("Month,Sales\n", lambda i: f"1949-{i + 1:02d},{i * i % 17}"),
+UPLOADS = ROOT / "tests" / "datasets" / "uploads"
+FILES = {path.name: path.read_bytes() for path in sorted(UPLOADS.glob("[01]*"))} | {
     "kinds.csv": lines("day,code,size,y\n", lambda i: f"{1 + i}/{1 + i % 9}/2020,0{i},{i if i % 5 else 'x'},{i % 2}"),
     "carriage.csv": lines("a,b\n", lambda i: f'"x\r{i % 3}",{i % 2}', 20),
-    "comment.csv": lines("# made by an instrument\na,b\n", lambda i: f"{i},{i % 2}"),
 }
 
 
@@ -76,7 +64,7 @@ def table_read_by(code: str) -> Table:
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("choices", CHOICES, ids=["guessed", "no names", "day first", "other kinds", "fewer lines"])
 def test_the_program_reads_what_the_page_reads(file, choices, tmp_path, monkeypatch):
-    data = FILES[file].encode()
+    data = FILES[file] if isinstance(FILES[file], bytes) else FILES[file].encode()
     table = read(data, file, choices=choices)
     (tmp_path / file).write_bytes(data)
     monkeypatch.chdir(tmp_path)
@@ -89,10 +77,7 @@ def test_the_program_reads_what_the_page_reads(file, choices, tmp_path, monkeypa
 
 def test_a_program_shows_every_sign_of_a_file_name():
     name = "a\u202egnp\u2066\x07\U000e0001“.csv"
-    code = program(
-        "your_data",
-        SETTINGS | {"file": name},
-    )
+    code = program("your_data", SETTINGS | {"file": name})
     assert code.replace("\n", "").isprintable()
     (line,) = [line for line in code.splitlines() if line.strip().startswith("file = ")]
     assert ast.literal_eval(line.split(" = ")[1].split("  #")[0]) == name

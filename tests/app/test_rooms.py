@@ -21,7 +21,6 @@ from pages.shared.server import rooms as module
 from pages.shared.server.limits import LIMITS
 from pages.shared.server.room_codes import ALPHABET, CODE_LENGTH, LIFETIME, RoomEndedError, clean_code, shown
 from pages.shared.server.rooms import Rooms
-from rff_engine.studies.running.store import Store, StoreError
 from tests import databases
 
 ROOT = Path(__file__).parents[2]
@@ -84,24 +83,6 @@ def test_predictions_are_counted_and_shown_to_the_class_once_revealed(rooms):
     assert rooms.room(code).revealed == {1}
     assert rooms.counts(code, 1) == {0: 1, 1: 1, 2: 2}
     assert rooms.counts(code, 2) is None and rooms.counts(code, 3, secret) == {}
-
-
-@pytest.mark.slow
-def test_the_first_prediction_of_a_browser_counts_and_none_after_the_reveal(rooms):
-    code, secret = rooms.open("prior-to-cosine")
-    assert rooms.predict(code, 1, "a", 2)
-    assert not rooms.predict(code, 1, "a", 0)
-    rooms.reveal(code, secret, 1)
-    assert not rooms.predict(code, 1, "b", 0)
-    assert rooms.counts(code, 1) == {2: 1}
-
-
-@pytest.mark.slow
-def test_those_who_enter_later_begin_where_the_lecturer_is(rooms):
-    code, secret = rooms.open("prior-to-cosine")
-    assert rooms.enter(code).step == 1
-    rooms.move(code, secret, 3)
-    assert rooms.enter(code).step == 3
 
 
 @pytest.mark.slow
@@ -315,21 +296,6 @@ def test_expired_rooms_are_deleted_while_the_server_runs(tmp_path, monkeypatch):
 
 
 # --- the database -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_rooms_and_results_share_a_database(url):
-    with Rooms(url) as rooms, Store(url) as store:
-        code, _ = rooms.open("prior-to-cosine")
-        assert store.contents() == []
-        with Rooms(url) as again:
-            assert again.enter(code).lesson == "prior-to-cosine"
-
-
-def test_a_database_that_cannot_be_used_is_named_in_one_sentence(tmp_path):
-    (tmp_path / "results.sqlite").write_text("no database " * 100)
-    with pytest.raises(StoreError, match=r"^.*results.sqlite cannot be used: file is not a database.*\.$"):
-        Rooms(tmp_path / "results.sqlite")
 
 
 # --- several processes --------------------------------------------------------------------------------------------

@@ -43,16 +43,6 @@ def test_a_run_finishes_with_the_rows_of_every_repeat(url):
     assert run.n_test == 143
 
 
-@pytest.mark.second("computes a run in a child process")
-def test_equal_settings_share_one_run(url):
-    queue = RunQueue(url)
-    first = queue.submit(settings())
-    assert queue.submit(settings()) is first
-    wait(first)
-    assert queue.submit(settings()) is first
-    assert queue.find(settings(seed=1)) is None
-
-
 def begun(run, rows=1):
     """The run, once it has this many rows."""
     end = time.monotonic() + 180
@@ -85,18 +75,6 @@ def test_time_left_is_estimated_from_this_process_only(before, url, monkeypatch)
         run._take_report("", before + (1 - before) * share, 1.0, 1)
         said.append(run.time_left)
     assert said == ["time left unknown yet"] * 2 + ["about 50 s left", "about 10 s left"]
-
-
-@pytest.mark.slow
-def test_a_waiting_run_knows_its_place_and_can_be_cancelled(url):
-    queue = RunQueue(url)
-    first = queue.submit(settings(preset="paper"))
-    second = queue.submit(settings(seed=3))
-    assert queue.ahead_of(second) == 1
-    second.cancel()
-    first.cancel()
-    wait(first, 10)
-    assert second.state == "cancelled" and not second.rows
 
 
 @pytest.mark.second("starts three runs in child processes and finishes one")

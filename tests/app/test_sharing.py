@@ -21,13 +21,13 @@ from datasets.points import encode_points
 from pages.shared import sharing
 from pages.shared.catalogue import BY_NAME, PAGES
 from pages.shared.controls import own_points
-from pages.shared.controls.widgets import Control, Number, Options, Scale, Several, Switch
+from pages.shared.controls.widgets import Control, Number, Options, Scale, Several, Switch, as_text
 from pages.shared.server import runs
 from pages.shared.sharing.program import program, text
 from rff_engine.plots.style import METHOD_NAMES
 from tests import perturbation, programs
 
-from .sessions import link
+from .sessions import controls_of, link, opened
 
 ROOT = Path(__file__).parents[2]
 
@@ -371,6 +371,25 @@ def test_at_defaults_link_and_recipe_have_every_control_and_the_recipe_is_unchan
     assert {NAMED_OTHERWISE.get(key, key) for key in keys} - OF_THE_VIEW <= set(block(shipped))
     # The fixture changed the repeats of the first run only: the control's default is that of the recipe.
     assert offered["code"]() == shipped
+
+
+@pytest.mark.more(after=2)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", FAR)
+def test_a_link_sets_every_control_and_the_address_has_those_that_are_moved(page):
+    asked = {key: [as_text(one) for one in values_of(value)] for key, value in FAR[page].items()}
+    app = opened(page, **asked)
+    assert not [warning.value for warning in app.warning if warning.value.startswith("The link")]
+    defaults = {control.key: control.default for control in controls_of(page)}
+    for key, value in FAR[page].items():
+        assert sorted(values_of(app.session_state[key])) == sorted(values_of(value)), key
+        shown = app.query_params.get(key, [])  # AppTest shows a single one as a text
+        moved = asked[key] if value != defaults[key] else []
+        assert sorted([shown] if isinstance(shown, str) else shown) == sorted(moved), key
+
+
+def values_of(value) -> list:
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def test_a_control_reads_its_own_link():

@@ -85,11 +85,7 @@ def test_the_page_opens_with_a_sample_and_the_limits(monkeypatch):
 @pytest.mark.more(after=1)
 @pytest.mark.parametrize(
     "target",
-    [
-        lambda i: "yes" if i % 2 else "no",
-        lambda i: ("low", "middle", "high")[i % 3],
-        lambda i: f"{i * 0.37:.2f}",
-    ],
+    [lambda i: "yes" if i % 2 else "no", lambda i: ("low", "middle", "high")[i % 3], lambda i: f"{i * 0.37:.2f}"],
     ids=["two classes", "three classes", "numbers"],
 )
 def test_every_view_shows_figures_of_an_upload(target):
@@ -199,14 +195,6 @@ def test_tables_without_a_learning_problem_are_refused_in_one_sentence(data, pro
     assert not app.exception and len(app.error) == 1 and problem in app.error[0].value
 
 
-def test_columns_left_out_and_guesses_are_shown():
-    rows = [f'{i + 1},"{i % 7},500",{i % 5},"{i} words",{"AB"[i // 30]}' for i in range(60)]
-    app = uploaded(opened("your_data"), "\n".join(["Id,size,grade,remark,Species", *rows]).encode())
-    assert not app.exception and not app.error
-    for part in ("` Id ` was left out: it counts the rows", "` remark ` was left out: nearly all", "` size `: ` "):
-        assert part in words(app), part
-
-
 def test_other_likely_targets_are_one_click_away():
     rows = [f"{i % 7},{i % 5},{i % 11 * 1.5},{'AB'[i % 2]}" for i in range(60)]
     app = uploaded(opened("your_data"), "\n".join(["size,grade,length,Species", *rows]).encode())
@@ -283,46 +271,6 @@ def test_the_kind_of_a_column_is_changed_and_undone():
     assert app.button("undo").disabled and not app.exception
     app.button("redo").click().run()
     assert current(app).column("code").kind == "text" and app.query_params["table"] == link[0]
-
-
-@pytest.mark.second
-def test_a_column_that_was_left_out_is_taken_in_as_another_kind():
-    rows = [f"{i + 1000},{i % 7},{'AB'[i % 2]}" for i in range(60)]
-    app = uploaded(opened("your_data"), "\n".join(["patient_id,size,Species", *rows]).encode())
-    assert kind_of(app).value == "left out"
-    kind_of(app).set_value("text").run()
-    assert not app.exception and not app.error and kind_of(app).value == "text"
-    columns = next(box for box in app.multiselect if box.label == "Columns to predict it from")
-    assert columns.value == ["patient_id", "size"]
-    assert app.query_params["table"] == ["kind of column 1:text", "with:1"]
-
-
-@pytest.mark.second
-def test_a_kind_that_no_cell_has_is_refused_and_the_table_stays():
-    app = uploaded(opened("your_data"), table())
-    guess_of(app, "Column").select(1).run()
-    kind_of(app).set_value("date").run()
-    assert [error.value for error in app.error] == [
-        "With this choice the table cannot be read. No value of ` kind ` is a date."
-    ]
-    assert kind_of(app).value == "text" and app.get("plotly_chart")
-
-
-@pytest.mark.second
-def test_a_choice_with_which_nothing_can_be_read_is_refused_and_the_table_stays():
-    rows = [f"{i % 7},{i % 5},{'AB'[i % 2]}" for i in range(60)]
-    app = uploaded(opened("your_data"), "\n".join(["size,grade,Species", *rows]).encode())
-    guess_of(app, "Separator").select("|").run()
-    assert not app.exception and [error.value for error in app.error if "With this choice" in error.value]
-    assert app.session_state["your table"].table.names == ("size", "grade", "Species")
-    assert guess_of(app, "Separator").value == ","
-
-
-def test_a_table_whose_only_input_is_left_out_says_why():
-    rows = [f"word {i},{i * i}" for i in range(60)]
-    app = uploaded(opened("your_data"), "\n".join(["Month,Sales", *rows]).encode())
-    assert not app.exception and len(app.error) == 1
-    assert app.error[0].value.startswith("No column is chosen. ` Month ` was left out: nearly all its texts differ")
 
 
 def test_a_target_of_one_class_is_refused_in_one_sentence():

@@ -165,14 +165,6 @@ def test_stored_files_are_not_fetched_again(offer, server, cache, capsys):
     assert len(server.requests) == 1 and target.stat().st_mtime_ns == before
 
 
-def test_download_by_hand_is_found(offer, server, cache, capsys):
-    offer(None)
-    (cache / "somewhere").mkdir(parents=True)
-    (cache / "somewhere" / "table.zip").write_bytes(GOOD["zip"][0])
-    code, out, _ = run(capsys, "fetch", NAME)
-    assert code == 0 and "already there" in out and not server.requests
-
-
 def test_damaged_copy_in_the_cache_is_replaced(offer, cache, capsys):
     target = offer(GOOD["zip"][0])
     target.parent.mkdir(parents=True)
@@ -215,45 +207,31 @@ def test_archive_of_several_files_is_fetched_once(server, cache, monkeypatch, ca
 # --- failures ---
 
 
-def test_missing_page_is_reported(offer, server, cache, capsys):
-    offer(None)
-    assert_failed(capsys, cache, server, "HTTP status 404")
-
-
 @pytest.mark.parametrize("status", [403, 500, 503])
 def test_http_status_is_reported(status, offer, server, cache, capsys):
     offer(b"no", status=status)
     assert_failed(capsys, cache, server, f"HTTP status {status}")
 
 
+HALF = len(GOOD["zip"][0]) // 2
+
+
 @pytest.mark.parametrize(
-    ("body", "path", "says"),
+    ("body", "path", "page", "says"),
     [
-        (b"<html>Please sign in</html>", "table.zip", "not a readable zip file"),
-        (zipped(other=CONTENT), "table.zip", "has no member table.csv"),
-        (zipped(table_dot_csv=CONTENT[:-1] + b"!"), "table.zip", "sha256 differs"),
-        (zipped(table_dot_csv=CONTENT[:-1]), "table.zip", f"only {len(CONTENT) - 1} bytes"),
-        (zipped(table_dot_csv=CONTENT + b"!"), "table.zip", f"more than {len(CONTENT)} bytes"),
-        (CONTENT[:-1] + b"!", "table.csv", "sha256 differs"),
-        (CONTENT[:-1], "table.csv", f"only {len(CONTENT) - 1} bytes"),
-        (CONTENT + b"!", "table.csv", "announces"),
+        (b"<html>Please sign in</html>", "table.zip", {}, "not a readable zip file"),
+        (zipped(other=CONTENT), "table.zip", {}, "has no member table.csv"),
+        (zipped(table_dot_csv=CONTENT[:-1] + b"!"), "table.zip", {}, "sha256 differs"),
+        (CONTENT[:-1], "table.csv", {}, f"only {len(CONTENT) - 1} bytes"),
+        (CONTENT + b"!", "table.csv", {}, "announces"),
+        (GOOD["zip"][0][:HALF], "table.zip", {"announced": 2 * HALF}, f"ended after {HALF} of {2 * HALF} bytes"),
+        (CONTENT * 3, "table.csv", {"announced": None}, f"more than the {len(CONTENT)} bytes"),
     ],
 )
-def test_wrong_content_is_reported(body, path, says, offer, server, cache, capsys):
-    target = offer(body, path)
+def test_wrong_content_is_reported(body, path, page, says, offer, server, cache, capsys):
+    target = offer(body, path, **page)
     assert_failed(capsys, cache, server, says)
     assert not target.exists()
-
-
-def test_connection_that_ends_early_is_reported(offer, server, cache, capsys):
-    body = GOOD["zip"][0]
-    offer(body[: len(body) // 2], announced=len(body))
-    assert_failed(capsys, cache, server, f"ended after {len(body) // 2} of {len(body)} bytes")
-
-
-def test_endless_download_is_stopped(offer, server, cache, capsys):
-    offer(CONTENT * 3, "table.csv", announced=None)
-    assert_failed(capsys, cache, server, f"more than the {len(CONTENT)} bytes")
 
 
 def test_huge_archive_is_refused(offer, server, cache, capsys, monkeypatch):
@@ -268,15 +246,6 @@ def test_refused_connection_is_reported(offer, server, cache, capsys, monkeypatc
         monkeypatch.setattr(server, "address", lambda path: f"http://127.0.0.1:{unused.getsockname()[1]}/{path}")
         offer(None)
         assert_failed(capsys, cache, server, "cannot be reached")
-
-
-def test_unknown_host_is_reported(offer, server, cache, capsys, monkeypatch):
-    def no_name(*_, **__):
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    offer(None)
-    monkeypatch.setattr(socket, "getaddrinfo", no_name)
-    assert_failed(capsys, cache, server, "cannot be reached", "not known")
 
 
 @pytest.mark.parametrize("sent", [0, 1000])
@@ -308,11 +277,7 @@ def test_non_http_server_is_reported(offer, server, cache, capsys, monkeypatch):
 def test_unwritable_folder_is_reported(where, offer, server, cache, capsys):
     """A file in place of a folder stops root too, unlike permissions."""
     offer(GOOD["zip"][0])
-    blocked = {
-        "the cache's parent": cache.parent,
-        "the cache": cache,
-        "the folder in it": cache / "somewhere",
-    }[where]
+    blocked = {"the cache's parent": cache.parent, "the cache": cache, "the folder in it": cache / "somewhere"}[where]
     blocked.parent.mkdir(parents=True, exist_ok=True)
     blocked.write_bytes(b"in the way")
     assert_failed(capsys, cache, server, "cannot be used")
@@ -361,22 +326,6 @@ def test_fetch_raises_or_reports_progress(offer, cache):
 
 
 # --- interruption ---
-
-
-def test_interrupt_leaves_nothing(offer, server, cache, capsys, monkeypatch):
-    receive, calls = download._receive, []
-
-    def interrupted(*arguments):
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return receive(*arguments)
-
-    monkeypatch.setattr(download, "_receive", interrupted)
-    offer(CONTENT, "table.csv")
-    code, out, err = run(capsys, "fetch", NAME)
-    assert code == 130 and out == "" and "interrupted" in err and "Traceback" not in err
-    assert not cache.exists()
 
 
 @pytest.mark.second
@@ -433,13 +382,6 @@ def test_invalid_usage_prints_the_usage(arguments, capsys):
         main(arguments)
     assert caught.value.code == 2
     assert "usage: python -m datasets" in capsys.readouterr().err
-
-
-@pytest.mark.second
-def test_module_lists_the_data_sets():
-    command = [sys.executable, "-m", "datasets", "list"]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "covtype" in result.stdout and result.stderr == ""
 
 
 class Terminal(io.StringIO):

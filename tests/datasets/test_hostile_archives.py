@@ -11,7 +11,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import zipfile
 from pathlib import Path
 
@@ -151,26 +150,6 @@ def test_catalogue_names_are_plain_file_names():
         for raw in datasets.describe(name).files:
             for place in (raw.folder, *raw.local_names):
                 assert place == os.path.basename(place) and place not in ("", ".", "..") and "\\" not in place
-
-
-@pytest.mark.second
-@pytest.mark.skipif(os.name == "nt", reason="needs POSIX users")
-def test_unwritable_cache_is_reported_in_one_sentence():
-    """As an ordinary user; nothing is downloaded."""
-    code = (
-        "import os, sys\nimport datasets.__main__ as program\n"
-        "if os.geteuid() == 0:\n    os.setresgid(*[65534] * 3)\n    os.setresuid(*[65534] * 3)\n"
-        "sys.exit(program.main(['fetch', 'ads']))"
-    )
-    with tempfile.TemporaryDirectory(prefix="rff") as folder:
-        os.chmod(folder, 0o555)
-        environment = os.environ | {"XDG_CACHE_HOME": folder, "RFF_DATA": ""}
-        said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment)
-        os.chmod(folder, 0o755)
-        assert not list(Path(folder).iterdir())
-    (line,) = said.stderr.splitlines()
-    assert said.returncode == 1 and said.stdout == ""
-    assert f"{folder}/rff cannot be used (Permission denied)" in line and "by hand" in line
 
 
 @pytest.mark.slow

@@ -82,20 +82,6 @@ def test_other_sets_have_no_published_split(name):
         datasets.published_split(name)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 42])
-@pytest.mark.parametrize("name", ["breast", "digits", "wine", "adult", "farm", "cpu", "mnist49"])
-def test_random_split_partitions_any_set(name, seed, load):
-    dataset = load(name)
-    split = random_split(dataset, seed)
-    assert_partition(split, dataset)
-    assert split.name == name
-    n = dataset.n_samples
-    n_test = 16281 if name == "adult" else int(np.ceil(n / 4))
-    n_valid = int(np.ceil((n - n_test) * 0.2))
-    assert [len(part(split, which)[1]) for which in PARTS] == [n - n_test - n_valid, n_valid, n_test]
-
-
 @pytest.mark.more(after=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["adult", "mnist"])
@@ -116,18 +102,15 @@ def test_random_state_may_be_a_seed_or_a_generator(load):
     random_split(dataset, None)
 
 
-@pytest.mark.parametrize("n", [3, 4, 5, 7, 8, 10, 11])
-def test_smallest_regression_is_partitioned(n):
+@pytest.mark.parametrize("n", [0, 2, 3, 4, 5, 7, 11])
+def test_smallest_regression_is_partitioned_or_refused(n):
     X = np.arange(2.0 * n).reshape(n, 2)
     dataset = Dataset("tiny", X, np.arange(float(n)), "regression", ("a", "b"), "here", "none")
-    assert_partition(random_split(dataset, 0), dataset)
-
-
-@pytest.mark.parametrize("n", [0, 1, 2])
-def test_too_few_rows_are_refused(n):
-    dataset = Dataset("tiny", np.ones((n, 2)), np.ones(n), "regression", ("a", "b"), "here", "none")
-    with pytest.raises(ValueError, match=rf"tiny has {n} rows.*at least 3"):
-        random_split(dataset, 0)
+    if n >= 3:
+        assert_partition(random_split(dataset, 0), dataset)
+    else:
+        with pytest.raises(ValueError, match=rf"tiny has {n} rows.*at least 3"):
+            random_split(dataset, 0)
 
 
 GROUP_SIZES = {"equal": [5] * 12, "unequal": [1, 30, 2, 2, 9, 16], "one row each": [1] * 60, "four": [15] * 4}
@@ -240,15 +223,6 @@ def test_two_part_split_is_two_to_one_and_has_every_row_once(name, n_train, n_te
     assert (other.rows_train != split.rows_train).any()
     fewer = datasets.two_part_split(dataset, 3, max_rows=301)
     assert (len(fewer.y_train), len(fewer.y_test)) == (200, 101) and fewer.n_samples == dataset.n_samples
-
-
-@pytest.mark.slow
-def test_two_part_split_keeps_published_test_rows():
-    dataset = datasets.load("adult")
-    split = datasets.two_part_split(dataset, 0)
-    np.testing.assert_array_equal(split.rows_test, np.arange(32561, 48842))
-    fewer = datasets.two_part_split(dataset, 0, max_rows=3000)
-    assert fewer.rows_train.max() < 32561 <= fewer.rows_test.min() and len(fewer.y_train) + len(fewer.y_test) == 3000
 
 
 @pytest.mark.slow

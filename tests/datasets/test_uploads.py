@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections import Counter
@@ -130,17 +128,6 @@ def test_each_row_has_the_same_chance_to_be_read():
     for seed in range(400):
         kept[formats.random_part(range(60), 20, seed)] += 1
     assert kept.sum() == 400 * 20 and np.abs(kept - 400 / 3).max() < 5 * np.sqrt(400 * 2 / 9)
-
-
-@pytest.mark.parametrize("delimiter", list(",;\t|"))
-def test_good_table_is_read_unchanged(delimiter):
-    table = read(good_table(delimiter=delimiter))
-    assert [column.kind for column in table.columns] == ["number", "text", "date", "text"]
-    for i, row in enumerate(list(csv.reader(io.StringIO(good_table())))[1:]):
-        assert [table.columns[0].values[i], *(table.columns[j].shown(i) for j in (1, 2, 3))] == [
-            float(row[0]),
-            *row[1:],
-        ]
 
 
 def test_names_are_printable_and_distinct():

@@ -34,8 +34,3 @@ def test_the_number_of_components_is_chosen(method, capsys):
     printed = capsys.readouterr().out
     unit = {"rff": "frequencies", "landmarks": "landmarks"}[method]
     assert printed.startswith(f"breast, {method}: 7 {unit}\n\n")
-
-
-def test_an_unknown_method_is_refused():
-    with pytest.raises(ValueError, match=r"^method is 'svm'; it must be one of 'rff', .*'boosting'\.$"):
-        certify("breast", "svm")

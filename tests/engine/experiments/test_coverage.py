@@ -14,7 +14,6 @@ from rff_engine.studies.toy.coverage import (
     _losses,
     draw_promises,
     landmark_failures,
-    promise_failures,
     simulate_promises,
     simulate_two_gaussians,
     simulate_worst_case,
@@ -124,24 +123,6 @@ def test_worst_case_losses_are_alignment_losses_of_a_constant(case):
     many = simulate_worst_case(case, 12, 3.0, EPSILON, 100_000, 0)
     assert many.losses.mean() == pytest.approx(many.true_loss, abs=5 * many.losses.std() / np.sqrt(100_000))
     np.testing.assert_array_equal(many.deviations, many.true_loss - many.losses)
-
-
-@pytest.mark.more(after=2)
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "mu"), [(20, 1.5), (100, 5.0), (1000, 10.0)])
-def test_failures_of_promises_are_those_of_their_probabilities(n, mu):
-    """The mean of the exact probabilities over the true losses drawn, and of the worst case at a true loss of 1/4."""
-    draws = draw_promises(20_000, 3)
-    found = simulate_promises(n, mu, EPSILON, draws)
-    for failures, width in ((found.printed, found.printed_width), (found.corrected, found.corrected_width)):
-        exact = promise_failures(found.true_loss, n, width)
-        assert abs(failures.rate - exact.mean()) <= 4 * np.sqrt(exact.mean() / 20_000)
-        assert promise_failures([0.0, 0.5], n, width)[0] == 0
-    assert found.corrected.rate <= EPSILON
-    worst = simulate_worst_case("two_classes", n, mu, EPSILON, 50_000, 0)
-    rate = promise_failures(worst.true_loss, n, worst.printed_width)[0]
-    assert abs(worst.printed.rate - rate) <= 4 * np.sqrt(rate / 50_000)
-    np.testing.assert_array_equal(draw_promises(10, 3), draws[:10])  # a longer draw goes on from a shorter one
 
 
 @pytest.mark.slow

@@ -69,36 +69,20 @@ def test_rows_go_to_the_store_and_the_output(protocol, tmp_path, capsys):
     assert capsys.readouterr().out == table
 
 
-@pytest.mark.slow
-def test_command_line_accepts_a_split_and_methods(capsys):
-    arguments = ["run", "features", "--dataset", "breast", "--split", "random", "--methods", "svm"]
-    assert main([*arguments, "--output", "-"]) == 0
-    _, row = capsys.readouterr().out.splitlines()
-    assert row.startswith("features-breast-random-") and ",breast,random,0,svm," in row
-
-
 RUN = ["run", "features", "--dataset", "breast"]
 CERTIFY = ["certify", "--dataset", "breast"]
 WRONG_USAGES = [
     ([], "arguments are required: COMMAND"),
     (["reproduse", "table1"], "COMMAND is 'reproduse'; it must be one of 'datasets', 'fetch'"),
     (["--verbose"], "unrecognized arguments: --verbose"),
-    (["datasets", "adult"], "unrecognized arguments: adult"),
-    (["fetch"], "arguments are required: NAME"),
     (["fetch", "iris"], "NAME is 'iris'; it must be one of 'breast'"),
     (["run"], "arguments are required: PROTOCOL, --dataset"),
-    (["run", "everything"], "PROTOCOL is 'everything'; it must be one of 'features'"),
-    (["run", "features", "--dataset"], "--dataset: expected one argument"),
-    (["run", "features", "--dateset", "breast"], "unrecognized arguments: --dateset"),
     (["run", "features", "--dataset", "breats"], "--dataset is 'breats'; it must be one of 'breast'"),
     ([*RUN, "--preset", "fast"], "--preset is 'fast'; it must be one of 'paper', 'splits', 'quick'"),
     ([*RUN, "--split", "mine"], "--split is 'mine'; it must be one of 'published', 'random'"),
     ([*RUN, "--seed", "-1"], "--seed is '-1'; a whole number from 0 to 2147483648"),
-    ([*RUN, "--seed", "1e3"], "--seed is '1e3'; a whole number"),
-    ([*RUN, "--repeats", "0"], "--repeats is '0'; a whole number from 1 to 1000000"),
     ([*RUN, "--repeats", "1000000000"], "--repeats is '1000000000'; a whole number from 1 to 1000000"),
     ([*RUN, "--jobs", "two"], "--jobs is 'two'; a whole number from 1 to"),
-    ([*RUN, "--jobs", "1000000"], "--jobs is '1000000'; a whole number from 1 to"),
     ([*RUN, "--jobs", "2", "--scheduler", "tcp://host:1"], "--scheduler: not allowed with argument --jobs"),
     ([*RUN, "--scaling", "log"], "--scaling is 'log'; it must be one of 'none', 'standard'"),
     ([*RUN, "--methods", "xgboost"], "--methods is 'xgboost'; it must be one of 'svm'"),
@@ -114,10 +98,7 @@ WRONG_USAGES = [
     (["report"], "arguments are required: ROWS"),
     (["report", "features"], "report features needs --dataset"),
     (["report", "features", "--dataset", "breast"], "no row of features-breast-published-"),
-    (
-        ["report", "no/such/file.csv"],
-        "No such file or directory; a CSV file of rows is needed, or one of",
-    ),
+    (["report", "no/such/file.csv"], "No such file or directory; a CSV file of rows is needed, or one of"),
     (["report", "--format", "pdf"], "--format is 'pdf'; it must be one of 'text', 'csv'"),
     (["report", "features", "--output", "no/such/rows.csv"], "--output is 'no/such/rows.csv'; there is"),
     (["report", f"{REFERENCE}/table_1.csv"], "table_1.csv has no column 'run'"),
@@ -136,7 +117,6 @@ WRONG_USAGES = [
     (["certify", "--dataset", "wine"], "--dataset is 'wine'; it must be one of 'ads', 'adult'"),
     ([*CERTIFY, "--method", "svm"], "--method is 'svm'; it must be one of 'rff'"),
     ([*CERTIFY, "--D", "0"], "--D is '0'; a whole number from 1 to"),
-    ([*CERTIFY, "--D", "1000000000"], "--D is 1000000000 for"),
     ([*CERTIFY, "--method", "boosting", "--D", "1000000000"], "--D is 1000000000 for"),
     ([*CERTIFY, "--method", "landmarks", "--D", "171"], "--D is 171; landmarks are rows"),
 ]
@@ -198,12 +178,6 @@ def test_work_of_some_seconds_says_what_it_does_and_how_much_is_left(capsys, mon
             time.sleep(0.01)
 
 
-def test_a_bundled_data_set_is_not_fetched(capsys):
-    assert main(["fetch", "breast", "wine"]) == 0
-    breast, wine = capsys.readouterr().out.splitlines()
-    assert "breast" in breast and "nothing to fetch" in breast and "wine is already there" in wine
-
-
 def test_csv_file_of_binary_data_is_rejected_in_one_sentence(capsys, tmp_path):
     for content in (b"", b"\x00\xff\xfe" * 9, b'a,b\n"1'):
         (tmp_path / "rows.csv").write_bytes(content)
@@ -247,19 +221,6 @@ def test_reproduce_shows_the_bundled_reruns_at_once_in_120_columns(target, capsy
     rows = pd.read_csv(tmp_path / "table.csv")
     assert len(table) == len(rows) and rows["agreement"].isin(AGREEMENTS).all()
     assert " ".join(lines).endswith(judgement(rows).sentence())
-
-
-@pytest.mark.slow
-def test_the_table_of_reproduce_has_the_numbers_of_the_comparison(capsys):
-    assert main(["reproduce", "table1", "--datasets", "breast"]) == 0
-    said = capsys.readouterr().out
-    learned = "breast  pb        0.0350 0.0839 0.0280–0.0839 0.0615±0.0316 inside draws"
-    assert learned in said and "ads" not in said.replace("loads", "")
-    assert "where the paper's number lies, not the rerun's" in said
-    with Store(reproduction.SHIPPED, read_only=True) as bundled:
-        rows = reproduction.compare_with_paper("table1", reproduction.known_rows(bundled, "table1", ["breast"]))
-    row = rows.set_index(["dataset", "column"]).loc["breast", "pb"]
-    assert row["published"] == row["draw_high"] == pytest.approx(0.0839, abs=5e-5)
 
 
 @pytest.mark.second("reads all shipped rows")

@@ -34,26 +34,6 @@ def test_every_method_gives_features_that_resemble_the_kernel(name, task, points
     np.testing.assert_array_equal(Z, fit_features(name, X[:60], y[:60], KERNEL, 32, 0, task).transform(X[60:]))
 
 
-def test_methods_begin_with_the_same_frequencies(points):
-    X, y = points
-    plain, weighted, aligned = (
-        fit_features(name, X, y, KERNEL, 20, 3, "regression") for name in ("monte_carlo", "weight", "align")
-    )
-    np.testing.assert_array_equal(plain.frequencies, weighted.frequencies)
-    np.testing.assert_array_equal(plain.frequencies, aligned.frequencies)
-    assert weighted.weights.min() >= 0 and aligned.weights.sum() == pytest.approx(1)
-
-
-def test_fitted_frequencies_beat_those_they_begin_with(points):
-    X, y = points
-    errors = {}
-    for name in ("monte_carlo", "weight", "sample", "cluster", "nearest"):
-        Z = fit_features(name, X, y, KERNEL, 20, 1, "regression").transform(X)
-        errors[name] = np.linalg.norm(Z @ Z.T - KERNEL(X))
-    assert errors["weight"] < errors["monte_carlo"]
-    assert max(errors[name] for name in ("sample", "cluster", "nearest")) < errors["weight"]
-
-
 def test_nystroem_equals_scikit_learn(points):
     X, _ = points
     ours = NystroemMap.on(KERNEL, X[:15]).transform(X)

@@ -26,7 +26,6 @@ from rff_engine.studies.li_problem import LiProblem
 from rff_engine.studies.problem import COLUMNS
 from rff_engine.studies.protocols import FeatureComparison, KernelApproximation, RunSpec
 from rff_engine.studies.reports import li, reproduction
-from rff_engine.studies.reports.comparison import RARE_DRAW, judgement
 from rff_engine.studies.running.run import problem_of, run, run_stored
 from rff_engine.studies.running.store import Store
 
@@ -205,25 +204,6 @@ def test_rows_depend_on_the_seed_and_on_nothing_else(protocol):
     same(everything[everything["method"] == protocol.methods[1]], alone)
 
 
-@pytest.mark.more(after=1)
-@pytest.mark.slow
-@pytest.mark.parametrize("protocol", [APPROXIMATION, COMPARISON])
-def test_stored_run_equals_direct_run_and_resumes(protocol, tmp_path):
-    spec = RunSpec(protocol, "toy", repeats=2)
-    assert spec.split == "random" and RunSpec.from_json(spec.to_json()) == spec
-    direct = [row for step in run_stored(None, spec, split_of=make_split) for row in step.rows]
-    with Store(tmp_path / "results.sqlite") as store:
-        stopped = run_stored(store, spec, split_of=make_split)
-        while not (first := next(stopped).rows):
-            pass
-        stopped.close()
-        assert len(store.rows(spec)) == len(first)
-        rest = [row for step in run_stored(store, spec, split_of=make_split) for row in step.rows]
-        assert len(first) + len(rest) == len(direct)
-        same(store.rows(spec), direct)
-        assert not [row for step in run_stored(store, spec, split_of=make_split) for row in step.rows]
-
-
 def test_methods_of_two_protocols_are_different_rows(tmp_path):
     with Store(tmp_path / "results.sqlite") as store:
         for protocol in (replace(COMPARISON, methods=("monte_carlo",)), replace(APPROXIMATION, n_features=(8,))):
@@ -252,23 +232,6 @@ def test_digest_is_that_of_the_points_whatever_their_sparse_form(problem):
     assert digest(twice) == digest(once.tocoo()) == digest(once)
     assert digest(2 * once) != digest(once)
     assert twice.nnz == 4
-
-
-@pytest.mark.parametrize(
-    ("kind", "change", "said"),
-    [
-        (KernelApproximation, {"methods": ("supervise",)}, "'supervise'"),
-        (KernelApproximation, {"n_features": (0,)}, "n_features contains 0"),
-        (KernelApproximation, {"max_evaluated": 1}, "max_evaluated contains 1"),
-        (FeatureComparison, {"folds": 1}, "folds contains 1"),
-        (FeatureComparison, {"rhos": (2.0,)}, "at most 1"),
-        (FeatureComparison, {"scaling": "minmax"}, "'minmax'"),
-    ],
-)
-def test_invalid_field_is_named_in_one_sentence(kind, change, said):
-    with pytest.raises(ValueError) as error:
-        kind(**change)
-    assert said in str(error.value) and str(error.value).endswith(".")
 
 
 def test_published_splits_and_unknown_classes_are_refused():
@@ -348,89 +311,6 @@ def rows_of_table(target, values, dataset="wine", method="monte_carlo", D=50):
 
 
 @pytest.mark.slow
-def test_tables_have_paper_and_rerun_means():
-    target = "li-table2"
-    found = reproduction.compare_with_paper(target, rows_of_table(target, (0.30, 0.32, 0.34))).set_index(
-        ["dataset", "D", "method"]
-    )
-    assert len(found) == 6 * 3 * 10
-    cell = found.loc[("wine", 50, "monte_carlo")]
-    assert cell["paper"] == 0.31 and cell["mean"] == pytest.approx(0.32) and cell["splits"] == 3
-    assert cell["agreement"] == "inside the spread of splits"
-    assert np.isnan(found.loc[("mnist01", 50, "lattice"), "paper"])
-    extra = reproduction.compare_with_paper(target, rows_of_table(target, (0.1, 0.2), method="nystroem"))
-    assert len(extra) == 181 and extra.set_index("method").loc["nystroem", "agreement"] == "not in the paper"
-
-
-@pytest.mark.slow
-def test_a_printed_number_outside_gets_the_cause_whose_rerun_has_it():
-    """Moment matching on a9a at r = 50: .89 in print, .28 here, .88 by the pseudo-inverse alone."""
-    target = "li-table2"
-    (cause,) = [
-        cause for cause in li.causes(target, ["a9a"]) if "moment_matching_unscaled" in cause.spec.protocol.methods
-    ]
-    given = {"dataset": "a9a", "method": "moment_matching"}
-    rows = rows_of_table(target, (0.27, 0.28, 0.29), **given)
-    shown = rows_of_table(target, (0.88, 0.89), **(given | {"method": "moment_matching_unscaled"}))
-    shown = [row | {"run": cause.spec.run_id} for row in shown]
-    found = reproduction.compare_with_paper(target, rows + shown).set_index(["dataset", "D", "method"])
-    cell = found.loc[("a9a", 50, "moment_matching")]
-    assert cell["agreement"] == "paper higher" and cell["draws"] == 3  # its test rows are the publisher's
-    assert cell["cause"] == "the pseudo-inverse alone" and cell["cause_error"] == pytest.approx(0.885)
-    counts = judgement(reproduction.compare_with_paper(target, rows + shown))
-    assert (counts.outside, counts.unexplained) == (1, 0)
-    without = reproduction.compare_with_paper(target, rows).set_index(["dataset", "D", "method"])
-    assert without.loc[("a9a", 50, "moment_matching"), "cause"] is None or pd.isna(
-        without.loc[("a9a", 50, "moment_matching"), "cause"]
-    )
-
-
-@pytest.mark.slow
-def test_a_printed_number_that_some_of_many_draws_reach_is_chance():
-    """Monte Carlo features on wine at r = 200: .13 in print."""
-    target, given = "li-table2", {"method": "monte_carlo", "D": 200}
-    (cause,) = [cause for cause in li.causes(target, ["wine"]) if cause.name == RARE_DRAW]
-    rows = rows_of_table(target, (0.155, 0.156, 0.157), **given)
-    again = [row | {"run": cause.spec.run_id} for row in rows_of_table(target, (0.134, 0.15, 0.16, 0.17), **given)]
-    found = reproduction.compare_with_paper(target, rows + again)
-    cell = found.set_index(["dataset", "D", "method"]).loc[("wine", 200, "monte_carlo")]
-    assert (cell["splits"], cell["again"], cell["as_far"]) == (3, 4, 1)  # they are no part of the spread
-    assert cell["agreement"] == "paper lower" and cell["cause"] == RARE_DRAW
-    figure = reruns.methods_beside_paper(found[found["D"] == 200], ("wine",), ("monte_carlo",), li.units(target))
-    assert figure.data[0].text[0][0].endswith("1 of 4 more reruns lie at least as far out<br>cause: a rare draw")
-
-
-@pytest.mark.slow
-def test_table_3_takes_the_setting_that_cross_validation_chooses():
-    target = "li-table3"
-    rows = rows_of_table(target, (0.70, 0.71), method="align", D=200)
-    rows = [row | {"rho": 0.001, "valid_error": 0.6} for row in rows] + [
-        row | {"rho": 0.01, "valid_error": 0.5, "test_error": 0.8} for row in rows
-    ]
-    found = reproduction.compare_with_paper(target, rows).set_index(["dataset", "method"])
-    assert len(found) == 6 * 12 and found.loc[("wine", "align"), "mean"] == pytest.approx(0.8)
-    assert found.loc[("a9a", "supervise"), "paper"] == pytest.approx(0.1564)
-    assert found.loc[("cpu", "supervise"), "paper"] == pytest.approx(3.687)
-
-
-@pytest.mark.parametrize("target", ["li-table2", "li-table3"])
-def test_runs_of_a_table_have_its_data_methods_and_sizes(target):
-    found = li.specs(target)
-    assert [spec.dataset for spec in found] == list(reproduction.datasets_of(target)) == list(li.DATASETS)
-    causes = [cause.spec for cause in li.causes(target)]
-    assert reproduction.specs(target) == found + causes
-    assert len({spec.run_id for spec in found + causes}) == len(found + causes)
-    for spec in found:
-        assert type(spec.protocol) is reproduction.TARGETS[target] and spec.split == "random"
-        known = UNLABELLED if target == "li-table2" else METHODS
-        assert spec.protocol.methods == tuple(name for name in known if name not in VARIANTS) == li.METHODS_OF[target]
-        assert spec.protocol.n_features == (li.SIZES if target == "li-table2" else li.SIZES[-1:])
-        assert (spec.protocol.max_rows == 58101) == (spec.dataset == "covtype")
-    with pytest.raises(ValueError, match="'breast'"):
-        reproduction.specs(target, ["breast"])
-
-
-@pytest.mark.slow
 def test_figure_has_the_numbers_of_the_table():
     target = "li-table3"
     rows = rows_of_table(target, (0.70, 0.72), D=200) + rows_of_table(target, (0.60, 0.62), method="sample", D=200)
@@ -444,12 +324,3 @@ def test_figure_has_the_numbers_of_the_table():
     assert texts[0, methods.index("sample")] == "paper <b>0.706</b><br>ours <b>0.610</b><br>★ ± 0.127"
     assert texts[3, methods.index("monte_carlo")].startswith("paper <b>16.02</b><br>ours <b>16.00</b><br>★ ± 12")
     assert texts[3, methods.index("nystroem")] == "paper –<br>ours –"
-
-
-@pytest.mark.slow
-def test_empty_store_gives_only_the_papers_numbers():
-    for target in li.TARGETS:
-        found = reproduction.compare_with_paper(target, [])
-        assert found["mean"].isna().all()
-        assert (found["agreement"] == np.where(found["paper"].isna(), "not in the paper", "not known yet")).all()
-        reruns.methods_beside_paper(found[found["D"] == 200], li.DATASETS, ("lattice", "nystroem"), li.units(target))

@@ -2,21 +2,7 @@
 
 import pytest
 
-from rff_engine.studies.protocols import PRESETS, FeatureSweep, LandmarkStudy
-
-
-def test_preset_of_the_paper_has_its_grids():
-    sweep, study = FeatureSweep.preset("paper"), LandmarkStudy.preset("paper")
-    for protocol in (sweep, study):
-        assert protocol.gammas == (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)
-        assert protocol.Cs == (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
-        assert protocol.betas == (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3)
-        assert protocol.gamma is protocol.max_train is protocol.max_train_svm is None
-    assert sweep.rhos == (1e-4, 1e-3, 1e-2, 1e-1, 1e0)
-    assert sweep.n_candidates == 20000
-    assert len(sweep.n_features) == 52 and sweep.n_features[-1] == 5000
-    assert study.shares == (0.01, 0.05, 0.10, 0.15, 0.20, 0.25)
-    assert study.n_features == (8, 16, 32, 64, 128)
+from rff_engine.studies.protocols import PRESETS, FeatureComparison, FeatureSweep, KernelApproximation, LandmarkStudy
 
 
 @pytest.mark.parametrize("kind", [FeatureSweep, LandmarkStudy])
@@ -49,6 +35,12 @@ def test_preset_accepts_changes_and_is_hashable(kind, preset):
         (LandmarkStudy, {"selections": ("kmeans",)}, "'kmeans'"),
         (LandmarkStudy, {"n_features": (True,)}, "n_features contains True"),
         (LandmarkStudy, {"methods": ()}, "methods is ()"),
+        (KernelApproximation, {"methods": ("supervise",)}, "'supervise'"),
+        (KernelApproximation, {"n_features": (0,)}, "n_features contains 0"),
+        (KernelApproximation, {"max_evaluated": 1}, "max_evaluated contains 1"),
+        (FeatureComparison, {"folds": 1}, "folds contains 1"),
+        (FeatureComparison, {"rhos": (2.0,)}, "at most 1"),
+        (FeatureComparison, {"scaling": "minmax"}, "'minmax'"),
     ],
 )
 def test_invalid_field_is_named_in_one_sentence(kind, change, said):
@@ -56,8 +48,3 @@ def test_invalid_field_is_named_in_one_sentence(kind, change, said):
         kind(**change)
     message = str(error.value)
     assert said in message and message.endswith(".") and "\n" not in message
-
-
-def test_unknown_preset_is_named():
-    with pytest.raises(ValueError, match="'fast'"):
-        FeatureSweep.preset("fast")

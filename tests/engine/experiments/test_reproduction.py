@@ -3,15 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ttest_1samp
 
 from pages.papers import figures as reruns
 from rff_engine.studies.problem import COLUMNS
-from rff_engine.studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
 from rff_engine.studies.reports import letarte, reproduction
 from rff_engine.studies.reports.comparison import AGREEMENTS, OUTSIDE, RARE_DRAW, compared, judgement, with_causes
 from rff_engine.studies.reports.tables import to_frame
-from rff_engine.studies.running.store import Store
 
 
 def row(method, valid, test, split="published", repeat=0, **fields):
@@ -58,15 +55,6 @@ def test_table_1_takes_centroids_of_a_tenth_and_chooses_on_validation():
 
 
 @pytest.mark.slow
-def test_mean_and_spread_over_splits():
-    of_pb = cell(letarte.table_1(PUBLISHED + RANDOM), "pb")
-    interval = ttest_1samp([0.05, 0.06, 0.07], 0).confidence_interval(0.95)
-    assert of_pb["mean"] == pytest.approx(0.06) and of_pb["splits"] == 3
-    assert of_pb["half_width"] == pytest.approx((interval.high - interval.low) / 2)
-    assert of_pb["spread"] == pytest.approx(of_pb["half_width"] * 2)  # sqrt(1 + 1/3) against sqrt(1/3)
-
-
-@pytest.mark.slow
 def test_baseline_of_two_runs_counts_once():
     table = letarte.table_1([*PUBLISHED, row("svm", 0.1, 0.04, "random"), row("svm", 0.1, 0.04, "random", run="s")])
     assert cell(table, "svm")["splits"] == 1 and np.isnan(cell(table, "svm")["half_width"])
@@ -84,97 +72,6 @@ def test_figures_have_every_point_of_the_paper():
     assert len(study) == 7 * 2 * 2 * 6
     at = study[(study["dataset"] == "breast") & (study["landmarks"] == "clustering")].set_index(["method", "share"])
     assert at.loc[("rbf_landmarks", 0.05), "published"] == 0.99 and at.loc[("pb_landmarks", 0.1), "published"] == 0.03
-
-
-@pytest.mark.slow
-def test_empty_store_gives_only_the_papers_numbers():
-    assert letarte.table_1([])["paper"].notna().all() and letarte.table_1([])["published"].isna().all()
-    assert letarte.figure("figure3", [])["mean"].isna().all()
-
-
-def test_runs_of_table_1_have_its_data_repeats_and_settings():
-    found = reproduction.specs("table1")
-    assert {type(spec.protocol) for spec in found} == {LandmarkStudy}
-    for name in letarte.DATASETS:
-        on_published = [spec for spec in found if spec.dataset == name and spec.split == "published"]
-        with_svm = [spec for spec in on_published if "svm" in spec.protocol.methods]
-        for draws in (spec for spec in on_published if spec not in with_svm):
-            assert draws.repeats > 1 and draws.protocol.gamma in LandmarkStudy().gammas
-        assert [spec.repeats for spec in with_svm] == [1] * (2 if name == "adult" else 1)
-    # All rows of adult.
-    Cs = LandmarkStudy().Cs[:-1]
-    assert RunSpec(LandmarkStudy(methods=("svm",), Cs=Cs), "adult", "published") in found
-    assert {spec.dataset: spec.repeats for spec in found if spec.split == "random"} == {
-        name: 5 if name in ("adult", "farm") else 10 for name in letarte.DATASETS
-    }
-    # The cells of Table 1 are among the settings of every run.
-    for protocol in [spec.protocol for spec in found if spec.protocol.gamma is None and len(spec.protocol.methods) > 1]:
-        assert 0.1 in protocol.shares and 64 in protocol.n_features and 1.0 in protocol.betas
-        assert "clustering" in protocol.selections
-    published, *_, random = reproduction.specs("figure5", ["mnist49"])
-    assert published.protocol == FeatureSweep() and random.protocol.n_candidates == 20000
-    assert len({spec.run_id for spec in found}) == len(found)
-    with pytest.raises(ValueError, match="'figure4'"):
-        reproduction.specs("figure4")
-    with pytest.raises(ValueError, match="'wine'"):
-        reproduction.specs("table1", ["wine"])
-    with pytest.raises(ValueError, match="'table1'"):
-        letarte.figure("table1", [])
-
-
-@pytest.mark.parametrize("target", ["table1", "figure5"])
-def test_only_given_data_sets_are_scaled(target):
-    plain, scaled = reproduction.specs(target), reproduction.specs(target, scaled=("adult",))
-    for found in (plain, scaled):
-        kinds = {(spec.dataset, spec.protocol.scaling) for spec in found}
-        kind_of_adult = "none" if found is plain else "standard"
-        assert kinds == {(name, kind_of_adult if name == "adult" else "none") for name in letarte.DATASETS}
-    others = [[spec for spec in found if spec.dataset != "adult"] for found in (plain, scaled)]
-    assert others[0] == others[1]
-    # Elsewhere C and gamma of adult's SVM come from some rows, the machine from all, as the paper's does.
-    of_adult = [spec.protocol for spec in plain if spec.dataset == "adult" and "svm" in spec.protocol.methods]
-    chosen_on = {protocol.methods: (protocol.max_train_svm, protocol.refit_svm) for protocol in of_adult}
-    assert chosen_on.pop(("svm",), (None, False)) == (None, False) and set(chosen_on.values()) == {(2000, True)}
-
-
-@pytest.mark.slow
-def test_svm_of_all_rows_comes_before_one_chosen_on_some():
-    on_some = row("svm", 0.1, 0.20, dataset="adult", note="C and gamma of the SVM from 2000 of 26048 training rows")
-    for rows in ([on_some, row("svm", 0.2, 0.19, dataset="adult")], [row("svm", 0.2, 0.19, dataset="adult"), on_some]):
-        found = cell(letarte.table_1(rows), "svm", "adult")
-        assert found["published"] == 0.19 and found["note"] == ""
-    assert cell(letarte.table_1([on_some]), "svm", "adult")["note"] == on_some["note"]
-
-
-@pytest.mark.slow
-def test_gammas_of_draws_are_those_that_the_shipped_svm_chooses():
-    with Store(reproduction.SHIPPED, read_only=True) as store:
-        rows = to_frame(reproduction.known_rows(store, "table1"))
-    svm = rows[(rows["method"] == "svm") & (rows["split"] == "published")]
-    for spec in reproduction.specs("table1") + reproduction.specs("figure5"):
-        if spec.protocol.gamma is not None:
-            assert set(svm.loc[svm["dataset"] == spec.dataset, "gamma"]) == {spec.protocol.gamma}
-
-
-@pytest.mark.slow
-def test_agreement_is_judged_by_the_spread_of_a_single_split():
-    def judged(paper, tests):
-        rows = [learned(0.1, test, 64, 1.0, split="random", repeat=i) for i, test in enumerate(tests)]
-        table = compared(
-            to_frame(rows).assign(column="pb"),
-            pd.DataFrame([{"dataset": "breast", "column": "pb", "test_error": paper}]),
-            ["dataset", "column"],
-        )
-        return table["agreement"].item()
-
-    # Of 0.05, 0.06 and 0.07 single ones lie within 0.06 ± 0.0497.
-    assert judged(0.0104, [0.05, 0.06, 0.07]) == "inside the spread of splits"
-    assert judged(0.0102, [0.05, 0.06, 0.07]) == "paper lower"
-    assert judged(0.1099, [0.05, 0.06, 0.07]) == "paper higher"
-    assert judged(0.06, [0.06]) == "not known yet"
-    # Both print 6.00 %.
-    assert judged(0.06, [0.05996, 0.05996, 0.05996]) == "inside the spread of splits"
-    assert tuple(reruns.AGREEMENT_COLOURS) == AGREEMENTS
 
 
 def one_cell(paper, draws=(), splits=(), rounding=0.0):
@@ -200,22 +97,6 @@ def test_a_number_is_first_judged_by_the_draws_on_its_split():
     # A single draw has no spread, but a number equal to it is one.
     assert judged(0.05, draws=(0.05,), splits=()) == "inside the spread of draws"
     assert judged(0.051, draws=(0.05,), splits=()) == "not known yet"
-
-
-def test_range_mean_and_spread_of_draws():
-    found = one_cell(0.02, draws=(0.05, 0.06, 0.07), rounding=0.001).loc[0]
-    assert found["draws"] == 3 and found["published"] == 0.05
-    np.testing.assert_allclose(found[["draw_mean", "draw_low", "draw_high"]].astype(float), [0.06, 0.05, 0.07])
-    interval = ttest_1samp([0.05, 0.06, 0.07], 0).confidence_interval(0.95)
-    assert found["draw_spread"] == pytest.approx(interval.high - interval.low)  # sqrt(1 + 1/3) against sqrt(1/3)
-    assert found["rounding"] == 0.001 and np.isnan(found["spread"])
-
-
-def test_draws_of_another_paper_can_be_given():
-    rows = to_frame([learned(0.1, test, 64, 1.0, split="random", repeat=i) for i, test in enumerate((0.1, 0.2))])
-    printed = pd.DataFrame([{"dataset": "breast", "method": "pb_landmarks", "test_error": 0.15}])
-    found = compared(rows.iloc[:0], printed, ["dataset", "method"], draws=rows)
-    assert found["agreement"].item() == "inside the spread of draws" and np.isnan(found["mean"].item())
 
 
 @pytest.mark.slow
@@ -345,6 +226,7 @@ def test_table_figure_has_the_numbers_of_the_table(ties):
     table = letarte.table_1(PUBLISHED + RANDOM)
     figure = reruns.table_beside_paper(table, letarte.COLUMNS_OF_TABLE_1, ties)
     texts = [note.text for note in figure.layout.annotations]
+    assert tuple(reruns.AGREEMENT_COLOURS) == AGREEMENTS
     tied = "<br>ties 3.00 – 6.00" if ties else ""
     assert len(texts) == 35 and f"paper <b>3.50</b><br>rerun <b>3.00</b><br>splits 6.00 ± 2.48{tied}" in texts
     unknown, by_draw, by_split = (AGREEMENTS.index(name) for name in AGREEMENTS[1:4])
@@ -401,12 +283,3 @@ def test_figure_has_curves_of_paper_and_reruns():
     np.testing.assert_allclose([learned[0].y[0], learned[0].error_y.array[0]], [3.0, 3.0])
     band = next(trace for trace in drawn if trace.xaxis == "x2" and trace.mode == "none")
     np.testing.assert_allclose(band.y, [6.0 + 4.968, 6.0 - 4.968], atol=1e-2)
-
-
-@pytest.mark.slow
-def test_a_sweep_has_a_panel_for_each_method():
-    found = letarte.figure("figure5", [row("rff", 0.1, 0.2, D=5), row("pbrff", 0.1, 0.3, D=5, beta=1.0)])
-    figure = reruns.curves_beside_paper(found, "breast", "D")
-    solid = [trace for trace in figure.data if trace.line.dash is None and trace.mode == "lines" and trace.x[0]]
-    assert [(trace.xaxis, trace.y[0]) for trace in solid] == [("x", 20.0), ("x2", 30.0)]
-    assert figure.layout.xaxis3.type == "log" and figure.layout.yaxis.range == figure.layout.yaxis3.range

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC
 from threadpoolctl import threadpool_info, threadpool_limits
 from toy_problems import SMALL_STUDY, SMALL_SWEEP, make_split
 
@@ -112,66 +112,7 @@ def test_row_does_not_depend_on_other_methods_or_the_rest_of_the_grid(protocol, 
     same(shared, some)
 
 
-@pytest.mark.slow
-def test_first_C_with_fewest_validation_errors_is_chosen():
-    split = make_split(60)
-    rows = rows_of(SMALL_SWEEP, split)
-    backwards = rows_of(replace(SMALL_SWEEP, gamma=rows[0]["gamma"], Cs=(100.0, 1.0, 0.01)), split)
-    alone = {C: rows_of(replace(SMALL_SWEEP, gamma=rows[0]["gamma"], Cs=(C,)), split) for C in SMALL_SWEEP.Cs}
-    ties = 0
-    for i, row in enumerate(rows[1:], start=1):
-        errors = {C: of_C[i]["valid_error"] for C, of_C in alone.items()}
-        fewest = [C for C in SMALL_SWEEP.Cs if errors[C] == min(errors.values())]
-        assert (row["C"], backwards[i]["C"]) == (fewest[0], fewest[-1])
-        assert row["test_error"] == alone[row["C"]][i]["test_error"]
-        ties += len(fewest) > 1
-    assert ties > 0
-
-
-def test_rff_rows_are_linear_svms_on_the_first_candidates():
-    split = make_split()
-    omega = feature_sweep._candidates(problem_of(split), SMALL_SWEEP).take(np.arange(300))
-    assert np.abs(omega.std() / np.sqrt(2 * 0.1) - 1) < 0.1
-    (row,) = rows_of(replace(SMALL_SWEEP, methods=("rff",), n_features=(10,), gamma=0.1), split)
-    Z = {part: rff.fourier_features(getattr(split, f"X_{part}"), omega[:10]) for part in PARTS}
-    machine = LinearSVC(C=row["C"], dual=False, tol=1e-10).fit(Z["train"], split.y_train)
-    for part in Z:
-        assert row[f"{part}_error"] == pytest.approx(1 - machine.score(Z[part], getattr(split, f"y_{part}")))
-
-
-def test_candidates_are_drawn_in_proportion_to_their_weights():
-    problem, losses = problem_of(make_split()), np.random.default_rng(0).random(20)
-    for method, weights in (
-        ("pbrff", rff.pseudo_posterior(losses, 0.5, 60)),
-        ("okrff", rff.optimized_kernel_weights(losses, 0.5)),
-    ):
-        drawn = np.bincount(feature_sweep._sample(problem, method, 0.5, 100_000, losses), minlength=20) / 100_000
-        assert np.abs(drawn - weights).max() < 4 * np.sqrt(weights.max() / 100_000)
-
-
 DRAWN = np.array([5, 200, 5, 0, 5, 200, 7, 299])
-
-
-@pytest.mark.parametrize("D", [1, 3, 5, 8])
-@pytest.mark.parametrize("precision", ["float64", "auto"])
-def test_merged_equal_draws_give_the_same_svm(D, precision):
-    """c equal columns or one of sqrt(c) times their size: the inner products are the same, and so is the SVM."""
-    split = make_split(60, d=7)
-    problem = problem_of(split, precision=precision)
-    blocks = feature_sweep._candidates(problem, SMALL_SWEEP)
-    waves = feature_sweep._Waves(problem, blocks, DRAWN)
-    every = {name: rff.fourier_features(getattr(split, f"X_{name}"), blocks.take(DRAWN[:D])) for name in PARTS}
-    distinct = {name: waves.features(D, name) for name in PARTS}
-    tolerance = 1e-12 if precision == "float64" else 1e-5
-    for name in PARTS:
-        assert distinct[name].shape[1] == 2 * len(set(DRAWN[:D]))
-        gram = distinct[name].astype(float) @ distinct["train"].T
-        np.testing.assert_allclose(gram, every[name] @ every["train"].T, atol=tolerance)
-    decisions = []
-    for features in (every, distinct):
-        path = rff.linear_svm_path(features["train"], split.y_train, (0.1, 10.0))
-        decisions.append(rff.linear.linear_svm_decision(features["test"], *path))
-    np.testing.assert_allclose(*decisions, atol=1e3 * tolerance)
 
 
 def test_waves_beyond_memory_equal_those_in_memory(monkeypatch):
@@ -262,16 +203,6 @@ def test_sparse_rows_and_any_labels_give_the_same_rows(protocol):
     pd.testing.assert_frame_equal(frame_of(protocol, named), expected)
 
 
-def test_wide_sparse_data_are_accepted():
-    rng = np.random.default_rng(0)
-    X = sp.random_array((80, 500), density=0.05, format="csr", rng=rng)
-    y = rng.integers(0, 2, 80)
-    split = SimpleNamespace(
-        X_train=X[:40], y_train=y[:40], X_valid=X[40:60], y_valid=y[40:60], X_test=X[60:], y_test=y[60:]
-    )
-    assert len(rows_of(SMALL_SWEEP, split)) == 16 and len(rows_of(SMALL_STUDY, split)) == 21
-
-
 def test_a_fixed_gamma_skips_the_choice():
     split = make_split()
     chosen = frame_of(SMALL_SWEEP, split)
@@ -313,21 +244,6 @@ def test_the_svm_of_a_choice_on_fewer_rows_may_be_trained_on_all():
     assert (chosen.loc[chosen["method"] == "svm", "C"] == svm["C"]).all()
     # Below the cap nothing is trained again.
     same(frame_of(replace(SMALL_STUDY, refit_svm=True), split), frame_of(SMALL_STUDY, split))
-
-
-def test_rows_have_the_given_names():
-    row = rows_of(SMALL_SWEEP, make_split(), split_name="random", repeat=7, seed=2)[-1]
-    assert (row["dataset"], row["split"], row["repeat"]) == ("toy", "random", 7)
-    assert row["run"] == "features-toy-random-7-2"
-    assert rows_of(SMALL_SWEEP, make_split(), run_id="mine")[0]["run"] == "mine"
-
-
-@pytest.mark.parametrize("protocol", [SMALL_SWEEP, SMALL_STUDY])
-def test_progress_ends_at_the_total(protocol):
-    steps = list(steps_of(protocol, make_split()))
-    done = [step.done for step in steps]
-    assert done == sorted(done) and done[-1] == steps[-1].total
-    assert len({step.total for step in steps}) == 1 and all(step.message for step in steps)
 
 
 @pytest.mark.slow
@@ -384,23 +300,6 @@ def test_no_frequency_exceeds_the_bound_on_their_norm(d):
     omega = rff.GaussianKernel.from_gamma(0.3).sample_frequencies(max(200_000 // d, 1000), d, random_state=0)
     largest, bound = np.linalg.norm(omega, axis=1).max(), letarte_problem._largest_frequency_norm(0.3, d)
     assert largest < bound < 4 * largest
-
-
-@pytest.mark.slow
-def test_float32_and_float64_agree_from_end_to_end():
-    """Breast, the paper's data; of 143 test points at most two are classified otherwise."""
-    split = datasets.published_split("breast")
-    protocol = FeatureSweep(
-        n_candidates=3000, n_features=(2, 10, 50, 200), betas=(0.1, 10.0), rhos=(0.01, 1.0), gammas=(1e-6, 1e-5, 1e-4)
-    )
-    auto, exact = (frame_of(replace(protocol, precision=precision), split) for precision in ("auto", "float64"))
-    assert (
-        len(auto) == 21
-        and (auto["method"] == exact["method"]).all()
-        and (auto["D"].dropna() == exact["D"].dropna()).all()
-    )
-    assert (auto["test_error"] - exact["test_error"]).abs().max() * 143 < 2.001
-    same(auto[auto["method"] == "svm"], exact[exact["method"] == "svm"])
 
 
 @pytest.mark.parametrize("installed", [True, False])

@@ -108,15 +108,6 @@ def test_rows_for_an_aim_are_said(table, capsys):
     assert said.startswith("To certify 0.1 %") and "takes no number of rows, however large, to" in said
 
 
-@pytest.mark.slow
-def test_the_default_is_a_vote_on_scaled_columns(table):
-    wide = pd.read_csv(table)
-    wide.insert(0, "noise", 1e6 * np.random.default_rng(0).normal(size=len(wide)))
-    file = table.with_name("wide.csv")
-    wide.to_csv(file, index=False)
-    assert certificate.certify_table(str(file), "target", None, 0.05, 0)["risk_bound"] < 0.3
-
-
 def test_a_page_is_verified_with_its_table_alone(table, page, capsys):
     assert main(["certify", "--verify", str(page), "--table", str(table)]) == 0
     assert f"is as it was written for {table}. With confidence 95 %" in capsys.readouterr().out

@@ -5,7 +5,7 @@ import pytest
 
 import rff_engine as rff
 from datasets import ToyData
-from pages.adaptive import compute, figures
+from pages.adaptive import compute
 from pages.adaptive.compute import AdaptiveSettings
 from rff_engine.studies.toy.plane import plane_points
 
@@ -168,12 +168,3 @@ def test_losses_on_landmarks_approach_that_on_all_points_within_the_propositions
             assert gap.shape == (5, 3) and (gap >= 0).all()
             assert (gap <= getattr(found, bound)).all()
             assert gap[-1].mean() < gap[0].mean()
-
-
-@pytest.mark.slow
-def test_figure_of_losses_has_every_curve():
-    gaps = {r: compute.loss_gaps(sample(20), 1.0, r) for r in (3, 6)}
-    shown = {trace.name: trace.y for trace in figures.loss_gaps(gaps).data}
-    assert len(shown) == 12
-    np.testing.assert_allclose(shown["Sample, largest, r = 3"], gaps[3].sampled.mean(axis=1), rtol=1e-6)
-    np.testing.assert_allclose(shown["Proposition 2, r = 6"], gaps[6].cluster_bound.mean(axis=1), rtol=1e-6)

@@ -59,17 +59,6 @@ def test_the_vote_without_a_step_is_the_prior_s_and_spends_nothing_on_weights():
     assert found.test_error == pytest.approx(np.mean(np.sign(decision) != FRESH.y), abs=0.004)
 
 
-@pytest.mark.parametrize("prior_fraction", [0.0, 0.5])
-def test_the_smaller_arm_is_drawn_in_colour_with_the_error_of_the_classifier(prior_fraction):
-    made = vote("rff", prior_fraction=prior_fraction)
-    arms = made.model.arm_bounds_
-    assert len(arms) == 1 + (prior_fraction > 0) and min(arms.values()) == made.model.risk_bound_
-    assert made.error == np.mean(made.model.predict(np.asarray(FRESH.X, np.float32)) != FRESH.y)
-    fig = figures.arms(arms, made.error)
-    drawn = {bar.marker.color: bar.x[0] for bar in fig.data}
-    assert drawn[figures.TOTAL_COLOUR] == pytest.approx(100 * made.model.risk_bound_) and len(fig.data) == len(arms)
-
-
 def test_the_learned_step_is_nearly_the_best_of_its_line():
     made = vote(prior_fraction=0.0)
     bounds = {s: made.certificate(s).risk_bound for s in (0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0)}
@@ -114,27 +103,6 @@ def test_copies_that_are_meant_are_not_warned_of():
         toy.certified_classifier(X, y, KERNEL, "rff", 5)
 
 
-@pytest.mark.slow
-def test_draws_compared_on_the_rows_of_the_bound_are_paid_for():
-    def nats(tries, prior_fraction):
-        terms = certified(tries=tries, prior_fraction=prior_fraction).terms
-        return next(term.nats for term in terms if "feature map" in term.name)
-
-    assert nats(1, 0.0) == 0
-    assert nats(5, 0.0) == pytest.approx(np.log(5))
-    assert nats(5, 0.5) == 0
-
-
-def test_failures_of_peeking_are_those_of_a_simulation():
-    n, epsilon, K, samples = 40, 0.1, 8, 4000
-    found = toy.peeking(n, epsilon, [1, K])
-    errors = np.random.default_rng(0).binomial(n, 0.5, size=(samples, K)).min(axis=1)
-    simulated = (rff.bounds.test_set(errors, n, epsilon) < 0.5).mean()
-    assert found.test_set[1] == pytest.approx(simulated, abs=4 * 0.5 / samples**0.5)
-    assert found.test_set[0] <= epsilon and found.test_set[1] > 3 * epsilon
-    assert (found.paid <= epsilon).all() and (found.paid <= found.unpaid).all()
-
-
 def test_votes_agree_with_predictions():
     made = vote("rff", 20, prior_fraction=0.0)
     votes = made.votes()
@@ -170,25 +138,8 @@ def test_the_figure_of_the_terms_ends_at_the_certified_risk():
     assert ends[-1] == pytest.approx(100 * found.risk_bound) and total == (0, pytest.approx(ends[-1]))
 
 
-def test_figures_of_errors_show_the_numbers():
-    votes = toy.certified_votes(SAMPLE.X, SAMPLE.y, FRESH.X, FRESH.y, 1.5, KERNEL, "rff", [5, 20])
-    curves = {"rff": [one.certificate() for one in votes]}
-    shown = figures.errors_and_bounds([5, 20], curves, 5)
-    certificates, errors, held_out = shown.data
-    np.testing.assert_allclose(certificates.y, [100 * one.risk_bound for one in curves["rff"]])
-    np.testing.assert_allclose(errors.y, [100 * one.test_error for one in curves["rff"]])
-    np.testing.assert_allclose(held_out.y, [100 * one.test_set_bound for one in curves["rff"]])
-    found = curves["rff"][0]
-    line, point = figures.bound_against_rows(found, [100, found.n_bound], 0.1).data
-    assert line.y[-1] == pytest.approx(point.y[0])
-
-
 @pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"method": "svm"}, "method is 'svm'"),
-        ({"tries": 0}, "tries is 0"),
-    ],
+    ("settings", "message"), [({"method": "svm"}, "method is 'svm'"), ({"tries": 0}, "tries is 0")]
 )
 def test_a_value_that_is_not_allowed_is_named(settings, message):
     with pytest.raises(ValueError, match=message):

@@ -2,19 +2,17 @@
 
 import numpy as np
 import pytest
-from scipy.stats import chi2, ttest_1samp
+from scipy.stats import ttest_1samp
 from sklearn.svm import LinearSVC
 
 import datasets
 import rff_engine as rff
 from pages.kernel import compute
 from pages.kernel.learn import compute as learning
-from pages.landmarks.compute import worth_of_places
 from rff_datasets import ToyData
 from rff_engine.kernels import KERNELS as NAMED
 from rff_engine.studies.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
 from rff_engine.studies.toy.plane import cell_centres
-from tests import naive
 
 KERNELS = [named.of_width(0.7, nu=1.5) for named in NAMED.values()]
 SETTINGS = [compute.KernelSettings(named.title, 0.7, 1.5, 0) for named in NAMED.values()]
@@ -28,92 +26,7 @@ def sample(n=60, seed=0, name="moons"):
 # --- grids and draws ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cells", [1, 2, 5, 64])
-def test_cell_centres_fill_the_interval(cells):
-    centres = cell_centres(3.0, cells)
-    width = 6.0 / cells
-    np.testing.assert_allclose(centres, [-3 + (i + 0.5) * width for i in range(cells)], atol=1e-12)
-    np.testing.assert_allclose(centres, -centres[::-1], atol=1e-12)
-
-
-def test_frequencies_and_offsets_come_from_their_distributions():
-    omega, offsets = toy_kernels.draw_frequencies_and_offsets(rff.GaussianKernel(0.5), 4000, 2, 0)
-    assert omega.shape == (4000, 2) and offsets.shape == (4000,)
-    # sigma^2 |omega|^2 is chi-square with 2 degrees of freedom: compare its quartiles, standard error 0.007.
-    for share in (0.25, 0.5, 0.75):
-        assert np.mean(0.25 * (omega**2).sum(axis=1) < chi2.ppf(share, 2)) == pytest.approx(share, abs=0.03)
-    assert offsets.min() >= 0 and offsets.max() < 2 * np.pi
-    assert offsets.mean() == pytest.approx(np.pi, abs=0.12)
-    again = toy_kernels.draw_frequencies_and_offsets(rff.GaussianKernel(0.5), 4000, 2, 0)
-    np.testing.assert_array_equal(omega, again[0])
-
-
-def test_a_turned_kernel_is_the_anisotropic_one_in_turned_coordinates():
-    X, _ = sample()
-    omega = 3 * X[:20]
-    straight = rff.AnisotropicGaussianKernel((0.25, 1.0))
-    for angle in (0.0, 37.0, 180.0):
-        c, s = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
-        turn = np.array([[c, s], [-s, c]])  # its rows: along the axis, and across it
-        kernel = learning.TurnedGaussianKernel(0.5, 2.0, 0.5, angle)
-        np.testing.assert_allclose(kernel(X), straight(X @ turn.T), atol=1e-12)
-        np.testing.assert_allclose(kernel.spectral_density(omega), straight.spectral_density(omega @ turn.T))
-        drawn = kernel.sample_frequencies(20000, 2, 0) @ turn.T
-        np.testing.assert_allclose(drawn.T @ drawn / 20000, np.diag([16, 1]), atol=0.5)
-    circle = learning.TurnedGaussianKernel(0.5).sample_frequencies(10, 2, 0)
-    np.testing.assert_array_equal(circle, rff.GaussianKernel(0.5).sample_frequencies(10, 2, 0))
-
-
 # --- landmarks ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("beta", [0.0, 1.0, 100.0])
-def test_one_landmark_decides_by_the_threshold_that_is_best_on_the_training_points(beta):
-    X, y = sample(30)
-    test_X, test_y = sample(40, 1)
-    places = np.array([X[4], [0.3, -1.2], [5.0, 5.0]])
-    omega = rff.GaussianKernel(0.5).sample_frequencies(6, 2, 0)
-    found = worth_of_places(X, y, test_X, test_y, places, omega, beta)
-    for k, place in enumerate(places):
-        label = y[np.argmin(np.linalg.norm(X - place, axis=1))]
-        agreement = [np.mean(y * label * np.cos((place - X) @ w)) for w in omega]
-        weights = np.exp(beta * np.sqrt(30) * np.array(agreement) / 2)
-        Q = weights / weights.sum()
-        similar, fresh = (np.cos((place - points) @ omega.T) @ Q for points in (X, test_X))
-        ordered = np.sort(similar)
-        thresholds = [-np.inf, *(ordered[1:] + ordered[:-1]) / 2, ordered[-1]]
-        errors = [np.mean((similar > threshold) != (y == label)) for threshold in thresholds]
-        assert found.labels[k] == label and found.train_error[k] == pytest.approx(min(errors))
-        chosen = thresholds[int(np.argmin(errors))]
-        assert found.test_error[k] == pytest.approx(np.mean((fresh > chosen) != (test_y == label)))
-        assert found.kl[k] == pytest.approx(np.sum(Q[Q > 0] * np.log(6 * Q[Q > 0])), abs=1e-9)
-
-
-@pytest.mark.parametrize("selection", ["random", "kmeans", (3, 17, 40)])
-def test_a_landmark_problem_has_the_losses_of_its_landmarks(selection):
-    X, y = sample()
-    problem = toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 3, 7, selection, random_state=1)
-    assert problem.omega.shape == (3, 7, 2) and problem.loss.shape == (3, 7)
-    if problem.indices is not None:
-        np.testing.assert_array_equal(problem.landmarks, X[problem.indices])
-        np.testing.assert_array_equal(problem.labels, y[problem.indices])
-    for l in range(3):
-        others = np.ones(len(X), dtype=bool)
-        if problem.indices is not None:
-            others[problem.indices[l]] = False
-        sign = np.where(y[others] == problem.labels[l], 1, -1)
-        cosines = np.cos((problem.landmarks[l] - X[others]) @ problem.omega[l].T)
-        np.testing.assert_allclose(problem.loss[l], np.mean((1 - sign[:, None] * cosines) / 2, axis=0), atol=1e-12)
-
-
-def test_more_landmarks_do_not_change_frequencies_of_the_others():
-    X, y = sample()
-    few, more = (
-        toy_landmarks.landmark_problem(X, y, rff.GaussianKernel(0.5), 0, 7, rows, random_state=1)
-        for rows in ((3, 9), (3, 9, 5))
-    )
-    np.testing.assert_array_equal(few.omega, more.omega[:2])
-    np.testing.assert_array_equal(few.loss, more.loss[:2])
 
 
 @pytest.mark.parametrize("rows", [(), (-1,), (60,)])
@@ -142,10 +55,7 @@ def test_a_landmark_view_is_an_svm_on_the_similarities(beta):
 
     axis = cell_centres(2.0, 5)
     cells = np.array([(u, v) for v in axis for u in axis])
-    for represent, maps, decision in (
-        (psi, view.learned_maps, view.learned),
-        (prior, view.prior_maps, view.prior),
-    ):
+    for represent, maps, decision in ((psi, view.learned_maps, view.learned), (prior, view.prior_maps, view.prior)):
         np.testing.assert_allclose(maps, represent(cells).T.reshape(4, 5, 5), atol=1e-10)
         svc = LinearSVC(C=10.0, dual=False, tol=1e-12, max_iter=10000).fit(represent(X), y)
         np.testing.assert_allclose(decision.coefficients, svc.coef_[0], rtol=1e-4, atol=1e-5)
@@ -180,39 +90,6 @@ def test_landmark_path_equals_landmark_views(selection):
 
 
 # --- a kernel and its estimates -----------------------------------------------------------------------------------
-
-
-@pytest.mark.more(after=2)
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
-@pytest.mark.parametrize("D", [1, 6])
-def test_kernel_line_equals_the_formulas(kernel, D):
-    omega, offsets = toy_kernels.draw_frequencies_and_offsets(kernel, 2 * D, 1, 3)
-    line = toy_kernels.kernel_line(kernel, omega, offsets, frequency_range=2.0, delta_range=3.0)
-    np.testing.assert_array_equal(line.omega, omega[:D, 0])
-    assert line.delta[0] == -3 and line.delta[-1] == 3 and 0 in line.delta
-    assert line.outside == sum(abs(w) > 2 for w in omega[:D, 0])
-    np.testing.assert_allclose(line.density, kernel.spectral_density(line.frequencies[:, None]))
-    np.testing.assert_allclose(line.exact, [kernel([[d]], [[0.0]])[0, 0] for d in line.delta], atol=1e-12)
-    np.testing.assert_allclose(line.cos_sin, [np.mean(np.cos(omega[:D] * d)) for d in line.delta], atol=1e-10)
-    b = offsets[:, None]
-    by_hand = [np.mean(2 * np.cos(omega * d + b) * np.cos(b)) for d in line.delta]
-    np.testing.assert_allclose(line.random_phase, by_hand, atol=1e-10)
-    inside = [w for w in omega[:D, 0] if abs(w) <= 2][:4]
-    np.testing.assert_array_equal(line.wave_omega, inside)
-    assert line.waves.shape == (len(inside), len(line.delta))
-    for w, wave in zip(inside, line.waves, strict=True):
-        np.testing.assert_allclose(wave, np.cos(w * line.delta))
-
-
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings.name)
-def test_functions_of_the_prior_are_weighted_cosines_and_sines(settings):
-    omega = compute.kernel_draw(settings, 1)[0][:3, 0]
-    functions = compute.kernel_functions(settings, 3)
-    x = np.linspace(-4, 4, 301)
-    for f, (a, b) in zip(functions, compute.function_weights(0), strict=True):
-        waves = [a[j] * np.cos(w * x) + b[j] * np.sin(w * x) for j, w in enumerate(omega)]
-        np.testing.assert_allclose(f, np.sum(waves, axis=0) / np.sqrt(3), atol=1e-11)
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings.name)
@@ -254,43 +131,7 @@ def test_the_measured_error_is_the_expected_one(kernel):
         np.testing.assert_allclose(expected[name] * np.sqrt(D_values), expected[name][0], rtol=1e-12)
 
 
-def test_the_error_of_one_draw_is_that_of_the_features():
-    kernel, points = rff.GaussianKernel(0.7), np.random.default_rng(0).uniform(-1, 1, (6, 2))
-    measured = compute.approximation_error(kernel, points, (3,), 1, 5)
-    rng = np.random.default_rng(5)
-    omega, offsets = kernel.sample_frequencies(6, 2, rng), rng.uniform(0, 2 * np.pi, 6)
-    delta = points[:, None] - points[None]
-    cos_sin = np.cos(delta @ omega[:3].T).mean(axis=2)
-    phase = 2 * np.mean([np.outer(*[np.cos(points @ w + b)] * 2) for w, b in zip(omega, offsets, strict=True)], axis=0)
-    assert measured["cos_sin"][0] == pytest.approx(np.sqrt(np.mean((cos_sin - kernel(points)) ** 2)))
-    assert measured["random_phase"][0] == pytest.approx(np.sqrt(np.mean((phase - kernel(points)) ** 2)))
-
-
 # --- the frequency plane ------------------------------------------------------------------------------------------
-
-
-def test_frequency_plane_has_prior_density_and_losses():
-    X, y = sample(25)
-    kernel = rff.GaussianKernel(0.5)
-    plane = toy_learning.frequency_plane(X, y, kernel, 6.0, cells=5)
-    omega = np.array([(u, v) for v in plane.grid for u in plane.grid])
-    np.testing.assert_allclose(plane.loss.ravel(), naive.alignment_loss(X, y, omega), atol=1e-12)
-    np.testing.assert_allclose(plane.prior.ravel(), kernel.spectral_density(omega))
-    assert plane.n == 25
-
-
-@pytest.mark.parametrize("beta", [0.0, 0.5, 1000.0])
-def test_the_posterior_density_integrates_to_one(beta):
-    X, y = sample(200)
-    plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(0.5), 7.0, cells=41)
-    posterior = toy_learning.plane_posterior(plane, beta)
-    cell = (2 * 7.0 / 41) ** 2
-    assert posterior.sum() * cell == pytest.approx(1)
-    assert np.isfinite(posterior).all() and (posterior >= 0).all()
-    np.testing.assert_allclose(posterior, posterior[::-1, ::-1], rtol=1e-6, atol=1e-12)  # omega and -omega are one
-    if beta < 1:
-        unnormalised = plane.prior * np.exp(-beta * np.sqrt(200) * plane.loss)
-        np.testing.assert_allclose(posterior, unnormalised / unnormalised.sum() / cell, rtol=1e-8)
 
 
 @pytest.mark.slow
@@ -313,22 +154,7 @@ def test_a_density_that_underflows_is_no_error():
     assert np.isfinite(toy_learning.plane_posterior(plane, 3.0)).all()
 
 
-def test_beta_is_checked():
-    X, y = sample(20)
-    plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(2.0), 2.0, cells=3)
-    with pytest.raises(ValueError, match="beta"):
-        toy_learning.plane_posterior(plane, -1.0)
-
-
 # --- candidates and their weights ---------------------------------------------------------------------------------
-
-
-def test_candidates_have_their_losses():
-    X, y = sample(25)
-    drawn = toy_learning.draw_candidates(X, y, rff.GaussianKernel(0.5), 30, 4)
-    np.testing.assert_array_equal(drawn.omega, rff.GaussianKernel(0.5).sample_frequencies(30, 2, 4))
-    np.testing.assert_allclose(drawn.loss, naive.alignment_loss(X, y, drawn.omega), atol=1e-12)
-    assert drawn.n == 25
 
 
 def test_weight_summary_of_uniform_and_concentrated_weights():
