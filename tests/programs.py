@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,3 +95,14 @@ def _execute(program: str, stdout: str, stderr: str, folder: str) -> int:
 
 if __name__ == "__main__":
     _serve()
+
+
+def run_coroutine(coroutine):
+    """Return what a coroutine returns; Playwright keeps a loop running in the main thread of a worker."""
+    return apart(asyncio.run, coroutine)
+
+
+def apart(function, *arguments):
+    """What a function returns that runs a loop of its own."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(function, *arguments).result()

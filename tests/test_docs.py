@@ -130,3 +130,11 @@ def test_a_row_that_is_drawn_each_day_comes_out_again():
     (written,) = [one.split(" | ")[column] for one in text.splitlines() if one.startswith(f"| {asked['dataset']}, ")]
     numbers = [[float(number) for number in re.findall(r"[0-9.]+", one)] for one in (line.split(" | ")[-1], written)]
     assert numbers[0] == pytest.approx(numbers[1], abs=1.0)  # few rows, of which rounding may turn one or two
+
+
+@pytest.mark.parametrize("listed", ["requirements.txt", "pyproject.toml"])
+def test_every_pin_is_locked_with_hashes(listed):
+    lock = (ROOT / "requirements.lock").read_text("utf-8")
+    locked = set(re.findall(r"^([\w.-]+==[^\s;]+).*\\\n +--hash=sha256:", lock, re.MULTILINE))
+    pins = re.findall(r'(?:^|")([\w.-]+)(?:\[\w+\])?(==[^\s;"]+)', (ROOT / listed).read_text("utf-8"), re.MULTILINE)
+    assert pins and {name + version for name, version in pins} <= locked

@@ -31,7 +31,7 @@ ROOT = HERE.parents[1]
 COMPONENTS = ROOT / "pages" / "shared"
 #: Components of the app that every page has in addition to its live view.
 MODULES = {"card": "lessons/card.js", "tip": "glossary/tip.js", "row": "sharing/row.js"}
-STYLES = ("sum.css", "lessons/card.css", "glossary/tip.css", "sharing/row.css")
+STYLES = ("lessons/card.css", "glossary/tip.css", "sharing/row.css")
 #: Plotly's library for plane figures, a third of the whole. package-lock.json pins this npm package to the version that
 #: the Python package contains. Both contain their licence.
 PLANE = ROOT / "tests" / "javascript" / "node_modules" / "plotly.js-cartesian-dist-min" / "plotly-cartesian.min.js"

@@ -14,7 +14,7 @@ from pages.shared.controls import presentation, screen
 from pages.shared.server import navigation
 
 _HERE = Path(__file__).parent
-_STYLE = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("sum.css", "layout.css"))
+_STYLE = (_HERE / "layout.css").read_text(encoding="utf-8")
 
 
 def title(introduction: str = "", heading: str = "") -> None:

@@ -21,7 +21,7 @@ from websockets.asyncio.client import connect
 from benchmarks.app_response import served
 from benchmarks.tab import Tab
 from pages.shared.server import browser_messages, rooms, runs
-from tests import loops
+from tests import programs
 
 ROOT = Path(__file__).parents[2]
 
@@ -131,7 +131,7 @@ def test_messages_of_a_foreign_client_change_no_limit_and_leak_nothing(script):
     with served(script=script) as address:
         port = str(urlsplit(address).port)
         (server,) = (one for one in psutil.Process().children() if port in one.cmdline())
-        runs_at_once, after_round = loops.run(attack(address, server))
+        runs_at_once, after_round = programs.run_coroutine(attack(address, server))
         assert max(runs_at_once) == 1, runs_at_once
         (threads, descriptors), (threads_then, descriptors_then) = after_round[0], after_round[-1]
         sessions = 2 * (ROUNDS - 1)  # that of the foreign client and that of the page

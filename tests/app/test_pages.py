@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.bounds import page as bounds
 from pages.shared import catalogue, layout
 from pages.shared.catalogue import BY_NAME
+from pages.shared.controls import screen
 from pages.shared.lessons import content
 from pages.shared.server import navigation
 from rff_engine.studies.toy.bounds import BoundCurve
@@ -188,3 +189,21 @@ def test_the_largest_terms_of_a_bound_are_said_with_the_beta_at_which_each_begin
     curve = BoundCurve("kl", np.array([1.0, 2, 4, 8, 16]), {name: np.array(values) for name, values in terms.items()})
     expected = "the ln term up to β = 2, the KL term at 4, the t term from 8 on. The best β balances the terms."
     assert bounds.largest_terms(curve) == f"Besides the loss, the largest term is {expected}"
+
+
+@pytest.mark.parametrize(
+    ("narrow", "dark", "text"),
+    [
+        (False, False, "On the right, white."),
+        (True, False, "Below, white."),
+        (False, True, "On the right, dark grey."),
+        (True, True, "Below, dark grey."),
+    ],
+)
+def test_words_name_places_and_colours_as_the_screen_shows_them(monkeypatch, narrow, dark, text):
+    monkeypatch.setattr(screen, "narrow", lambda: narrow)
+    monkeypatch.setattr(screen, "dark", lambda: dark)
+    assert screen.words("[[On the right|Below]], <<white|dark grey>>.") == text
+    assert screen.words("f[[, on the left,|]] |x| < 1 [a](b)") == (
+        "f |x| < 1 [a](b)" if narrow else "f, on the left, |x| < 1 [a](b)"
+    )

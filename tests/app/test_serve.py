@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from serve import POLICY, Guarded
-from tests import loops
+from tests import programs
 
 
 def guarded(path: str, **headers: str) -> dict[str, list[str]]:
@@ -22,7 +22,7 @@ def guarded(path: str, **headers: str) -> dict[str, list[str]]:
 
     app = Guarded(Starlette(routes=[Route("/{path:path}", page)]))
     found = {}
-    for name, value in loops.run(headers_of(app, path, headers)):
+    for name, value in programs.run_coroutine(headers_of(app, path, headers)):
         found.setdefault(name.decode(), []).append(value.decode())
     return found
 

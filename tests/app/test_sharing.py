@@ -444,3 +444,18 @@ def test_a_control_applies_depending_on_an_earlier_one():
     control = Switch("a", "a", None, False, only_if=("b", ("yes",)))
     assert isinstance(control, Control)
     assert control.applies(SimpleNamespace(b="yes")) and not control.applies(SimpleNamespace(b="no"))
+
+
+# --- documentation ----------------------------------------------------------------------------------------------------
+
+
+def test_link_leads_to_the_site_that_the_server_names(monkeypatch):
+    monkeypatch.setenv("RFF_DOCS", "https://rff.example.org/docs/")
+    assert "(https://rff.example.org/docs/gallery/02_landmarks.html)" in sharing.documentation_sentence("landmarks")
+    assert "(https://rff.example.org/docs/how-to/read-a-bound.html)" in sharing.documentation_sentence("bounds")
+
+
+@pytest.mark.parametrize("address", ["", "javascript:alert(1)", "https://x.org/)[y](z", "rff.example.org"])
+def test_what_is_no_address_is_not_linked(monkeypatch, address):
+    monkeypatch.setenv("RFF_DOCS", address)
+    assert sharing.documentation_sentence("kernel").endswith("`docs/examples/01_kernel_as_prior.py` in the repository.")

@@ -11,7 +11,7 @@ from datasets.tables.preparation import prepare
 from datasets.tables.uploads import read_table
 from pages.data.your_data import upload
 from pages.data.your_data.upload import LIMITS
-from tests import loops
+from tests import programs
 
 FORMULAS = ("=cmd|' /C calc'!A0", "+1+cmd", "@SUM(A1)", "-2+3")
 
@@ -33,7 +33,7 @@ def received(n_bytes: int):
         assert found.size == n_bytes
         return found
 
-    return loops.run(form())
+    return programs.run_coroutine(form())
 
 
 def test_an_upload_is_never_written_to_a_temporary_file(monkeypatch):

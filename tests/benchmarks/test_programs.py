@@ -16,7 +16,7 @@ from sklearn.datasets import make_moons
 from sklearn.naive_bayes import GaussianNB
 
 import rff_engine as rff
-from benchmarks import defaults, engine
+from benchmarks import defaults, engine, tables
 from benchmarks.studies import (
     any_classifier,
     certificates,
@@ -27,6 +27,7 @@ from benchmarks.studies import (
     seven_sets,
     stopped_solver,
 )
+from datasets.tables import readers
 from rff_engine import bounds
 from tests import naive
 
@@ -224,3 +225,16 @@ def test_frequencies_that_are_drawn_twice_are_merged_without_a_change_of_inner_p
     merged = stopped_solver.merged({"train": Z})["train"]
     assert merged.shape[1] == 4
     np.testing.assert_allclose(merged @ merged.T, Z @ Z.T, atol=1e-12)
+
+
+def test_a_good_file_is_prepared():
+    what, data, name = next(tables.files())
+    assert what == "good: 1000 rows"
+    assert tables.prepared(readers.read(data, name)) == "1000 x 2, prepared to 1000 x 1"
+
+
+def test_a_guess_is_compared_with_an_expert():
+    path = ROOT / "tests" / "datasets" / "uploads" / "p05_footnote.csv"
+    right = tables.Expected("x", ["amount"], {"ward"}, set(), "1 1")
+    assert tables.differs(right, path) == ""
+    assert tables.differs(right._replace(targets=["day"], kinds="0 1"), path) == "target (one click away), kinds"

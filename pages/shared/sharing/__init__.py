@@ -6,6 +6,8 @@ with the link, its QR code from the server, and a choice for a projector.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +15,8 @@ from types import SimpleNamespace
 import pandas as pd
 import streamlit as st
 
-from pages.shared import browser, documentation
+from pages.shared import browser
+from pages.shared.catalogue import BY_NAME
 from pages.shared.controls.widgets import Control, as_text, without_headings
 from pages.shared.sharing import codes
 from pages.shared.sharing.program import program
@@ -83,7 +86,7 @@ def offer(
         st.divider()
         st.markdown("**Take it with you**")
         _row(page, {"page": page, "query": link}, numbers, code)
-        st.caption(f"{caption} {documentation.sentence(page)}")
+        st.caption(f"{caption} {documentation_sentence(page)}")
         _show(code)
 
 
@@ -121,3 +124,17 @@ def _show(code: str) -> None:
     )
     if shown.open:
         shown.code(code, "python")
+
+
+def documentation_address(page: str, site: str) -> str:
+    """Return the address of a page's documentation on the site at the address `site`."""
+    name = BY_NAME[page].documentation[0].replace("examples/", "gallery/").rsplit(".", 1)[0]
+    return f"{site.rstrip('/')}/{name}.html"
+
+
+def documentation_sentence(page: str) -> str:
+    """Link a page's documentation, or name its file if `RFF_DOCS` is no address."""
+    site = os.environ.get("RFF_DOCS", "")
+    if re.fullmatch(r"https?://[^\s()<>\"']+", site):
+        return f"[Documentation of this page]({documentation_address(page, site)})."
+    return f"Documentation of this page: `docs/{BY_NAME[page].documentation[0]}` in the repository."

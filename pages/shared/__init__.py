@@ -1,1 +1,0 @@
-"""What pages share: controls, cached engine calls, figures with captions, long runs."""

@@ -1,1 +1,0 @@
-"""Controls as data, controls of toy data, presets and presentation mode."""

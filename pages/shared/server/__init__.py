@@ -1,1 +1,0 @@
-"""What all visitors of one server share: limits, queues, runs and the cache."""
