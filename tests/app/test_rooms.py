@@ -86,6 +86,16 @@ def test_predictions_are_counted_and_shown_to_the_class_once_revealed(rooms):
 
 
 @pytest.mark.slow
+def test_the_first_prediction_of_a_browser_counts_and_none_after_the_reveal(rooms):
+    code, secret = rooms.open("prior-to-cosine")
+    assert rooms.predict(code, 1, "a", 2)
+    assert not rooms.predict(code, 1, "a", 0)
+    rooms.reveal(code, secret, 1)
+    assert not rooms.predict(code, 1, "b", 0)
+    assert rooms.counts(code, 1) == {2: 1}
+
+
+@pytest.mark.slow
 def test_a_closed_room_is_deleted_with_all_that_it_holds(rooms):
     code, secret = rooms.open("prior-to-cosine")
     kept, _ = rooms.open("power-spectrum")
