@@ -171,7 +171,8 @@ def test_the_figure_of_the_terms_ends_at_the_certified_risk():
 
 
 def test_figures_of_errors_show_the_numbers():
-    votes = toy.certified_votes(SAMPLE.X, SAMPLE.y, FRESH.X, FRESH.y, 1.5, KERNEL, "rff", [5, 20])
+    models = [toy.certified_classifier(SAMPLE.X, SAMPLE.y, KERNEL, "rff", D) for D in (5, 20)]
+    votes = [toy.certified_vote(model, SAMPLE.X, SAMPLE.y, FRESH.X, FRESH.y, 1.5) for model in models]
     curves = {"rff": [one.certificate() for one in votes]}
     shown = figures.errors_and_bounds([5, 20], curves, 5)
     certificates, errors, held_out = shown.data
