@@ -275,8 +275,9 @@ def show_union(values, union) -> None:
     )
 
 
-def show_promises(values, case) -> None:
+def show_promises(values) -> None:
     """Show Theorem 4, printed and corrected, on samples."""
+    case = compute.promises(values.n, values.mu, values.eps, values.seed, values.samples)
     seen = "**A dot above the diagonal is a sample whose bound is too small. Raise n at μ = 5: [[right|below]], "
     seen += "the printed bound fails more and more often, the corrected one never.**"
     details = (
@@ -343,18 +344,14 @@ def show_answer(values, settings: BoundSettings) -> None:
             lambda: show_union(values, compute.landmark_union(settings, values.beta, values.eps, values.form)),
         )
     else:
-        show_promises(values, case_of(values))
-
-
-def case_of(values):
-    """Try Theorem 4 on samples."""
-    return compute.promises(values.n, values.mu, values.eps, values.seed, values.samples)
+        show_promises(values)
 
 
 def numbers(values, settings: BoundSettings):
     """Return the numbers of all three parts of the page."""
     held = min(values.union, values.n)
-    return compute.numbers(settings, values.beta, values.eps, values.mu, values.form, held, case_of(values))
+    case = compute.promises(values.n, values.mu, values.eps, values.seed, values.samples)
+    return compute.numbers(settings, values.beta, values.eps, values.mu, values.form, held, case)
 
 
 def main() -> None:

@@ -664,24 +664,14 @@ def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:
     asked = [at for at in table_choices.positions(chosen.start.get("map", "")) if at in positions]
     first = asked if len(asked) == 2 else [0, 1]
     left, middle, right = st.columns(3)
-    with left:
-        how = st.segmented_control(
-            "Map of",
-            [components, two],
-            default=two if len(asked) == 2 else components,
-            required=True,
-            key=f"map {table}",
-        )
+    default = two if len(asked) == 2 else components
+    how = left.segmented_control("Map of", [components, two], default=default, required=True, key=f"map {table}")
     if how != two:
         return None
-    with middle:
-        across = st.selectbox(
-            "Across", positions, first[0], format_func=names.__getitem__, key=f"across {table} {len(names)}"
-        )
-    with right:
-        upwards = st.selectbox(
-            "Upwards", positions, first[1], format_func=names.__getitem__, key=f"upwards {table} {len(names)}"
-        )
+    across, upwards = (
+        place.selectbox(way, positions, at, format_func=names.__getitem__, key=f"{way.lower()} {table} {len(names)}")
+        for place, way, at in ((middle, "Across", first[0]), (right, "Upwards", first[1]))
+    )
     return across, upwards
 
 
