@@ -171,11 +171,6 @@ def form_in_words(form: str) -> str:
     return "in the corrected form" if form == "corrected" else "as printed by Letarte et al. (2019)"
 
 
-def chosen_bound(values) -> str:
-    """Return the name of the chosen bound, in colour and split into its terms, in `rff_engine.bounds`."""
-    return next(name for name, shown in NAMES.items() if shown == values.bound)
-
-
 def choose_bound(position: object) -> None:
     """Take the bound that was clicked in the live view; ignore anything but a position of a bound."""
     if isinstance(position, int) and position in range(len(NAMES)):
@@ -184,7 +179,8 @@ def choose_bound(position: object) -> None:
 
 def show_curves(values, settings: BoundSettings, curves) -> None:
     """Show the chosen bound as a sum of terms, and all bounds along β."""
-    name, held = chosen_bound(values), curves.bounds["landmark_kl"].n_landmarks
+    name = next(name for name, shown in NAMES.items() if shown == values.bound)
+    held = curves.bounds["landmark_kl"].n_landmarks
     best = curves.bounds[name].best_value
     vacuous = ": vacuous, since no loss exceeds 1" if best >= 1 else ""
     seen = (
