@@ -159,8 +159,10 @@ def show_densities(settings: AdaptiveSettings, plane: ImportancePlane) -> None:
     )
 
 
-def show_landmark_curve(values, settings: AdaptiveSettings, path: Descent, curves) -> None:
+def show_landmark_curve(values, settings: AdaptiveSettings, path: Descent) -> None:
     """Show the error against the number of landmarks."""
+    curve = partial(compute.landmark_curve, settings.data, values.sigma, values.r)
+    curves = workers.results({method: partial(curve, method) for method in compute.COMPARED})
     counts = compute.landmark_counts(values.N)
     layout.figure(
         figures.landmark_errors(counts, curves, values.r, path.drawn_error, settings.n_landmarks),
@@ -211,12 +213,6 @@ def adaptive_settings(values) -> AdaptiveSettings:
     return AdaptiveSettings(data, values.sigma, METHODS[values.method], min(values.landmarks, allowed))
 
 
-def curves_of(values, settings: AdaptiveSettings) -> dict:
-    """Compute errors against the number of landmarks, by the way of choosing them."""
-    curve = partial(compute.landmark_curve, settings.data, values.sigma, values.r)
-    return workers.results({method: partial(curve, method) for method in compute.COMPARED})
-
-
 def main() -> None:
     tour = lessons.Tour("adaptive", CONTROLS)
     values = mount(CONTROLS, tour)
@@ -237,7 +233,7 @@ def main() -> None:
     deferred.show(
         "densities", lambda: show_densities(settings, compute.importance_plane(settings.data, settings.sigma))
     )
-    deferred.show("curve", lambda: show_landmark_curve(values, settings, path, curves_of(values, settings)))
+    deferred.show("curve", lambda: show_landmark_curve(values, settings, path))
     deferred.show("gaps", lambda: show_loss_gaps(settings))
     chosen = {"method": settings.method, "landmarks": settings.n_landmarks}
     sharing.offer("adaptive", CONTROLS, values, lambda: compute.numbers(settings, values.r, values.ridge), chosen)

@@ -171,11 +171,6 @@ def form_in_words(form: str) -> str:
     return "in the corrected form" if form == "corrected" else "as printed by Letarte et al. (2019)"
 
 
-def chosen_bound(values) -> str:
-    """Return the name of the chosen bound, in colour and split into its terms, in `rff_engine.bounds`."""
-    return next(name for name, shown in NAMES.items() if shown == values.bound)
-
-
 def choose_bound(position: object) -> None:
     """Take the bound that was clicked in the live view; ignore anything but a position of a bound."""
     if isinstance(position, int) and position in range(len(NAMES)):
@@ -184,7 +179,8 @@ def choose_bound(position: object) -> None:
 
 def show_curves(values, settings: BoundSettings, curves) -> None:
     """Show the chosen bound as a sum of terms, and all bounds along β."""
-    name, held = chosen_bound(values), curves.bounds["landmark_kl"].n_landmarks
+    name = next(name for name, shown in NAMES.items() if shown == values.bound)
+    held = curves.bounds["landmark_kl"].n_landmarks
     best = curves.bounds[name].best_value
     vacuous = ": vacuous, since no loss exceeds 1" if best >= 1 else ""
     seen = (
@@ -275,8 +271,9 @@ def show_union(values, union) -> None:
     )
 
 
-def show_promises(values, case) -> None:
+def show_promises(values) -> None:
     """Show Theorem 4, printed and corrected, on samples."""
+    case = compute.promises(values.n, values.mu, values.eps, values.seed, values.samples)
     seen = "**A dot above the diagonal is a sample whose bound is too small. Raise n at μ = 5: [[right|below]], "
     seen += "the printed bound fails more and more often, the corrected one never.**"
     details = (
@@ -343,18 +340,14 @@ def show_answer(values, settings: BoundSettings) -> None:
             lambda: show_union(values, compute.landmark_union(settings, values.beta, values.eps, values.form)),
         )
     else:
-        show_promises(values, case_of(values))
-
-
-def case_of(values):
-    """Try Theorem 4 on samples."""
-    return compute.promises(values.n, values.mu, values.eps, values.seed, values.samples)
+        show_promises(values)
 
 
 def numbers(values, settings: BoundSettings):
     """Return the numbers of all three parts of the page."""
     held = min(values.union, values.n)
-    return compute.numbers(settings, values.beta, values.eps, values.mu, values.form, held, case_of(values))
+    case = compute.promises(values.n, values.mu, values.eps, values.seed, values.samples)
+    return compute.numbers(settings, values.beta, values.eps, values.mu, values.form, held, case)
 
 
 def main() -> None:

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from pages.shared import glossary, layout
+from pages.shared import layout
 from pages.shared.controls import presentation
 from pages.shared.controls.widgets import mount
+from pages.shared.glossary.terms import TERMS
 
 
 def main() -> None:
@@ -13,7 +14,10 @@ def main() -> None:
         "Where a text underlines one of these words with dots, point at it, tap it, or reach it with Tab to see its "
         "meaning there.",
     )
-    glossary.show_list()
+    with st.container(key="glossary_list"):
+        for term in sorted(TERMS, key=lambda term: term.name.lower()):
+            st.header(term.name, anchor=term.key)  # the links of terms lead there
+            st.markdown(term.meaning)
     st.page_link("pages/start/page.py", label="Start here", icon=":material/arrow_back:")
     presentation.show_button()
 

@@ -134,7 +134,12 @@ def show_lift(lift) -> None:
             key="losses",
             alt="The 0-1, hinge, squared hinge and logistic losses against the margin, with the margins of points",
         )
-    st.markdown(risk_table(lift))
+    rows = ["| loss | a line: empirical risk | a line: risk | the plane: empirical risk | the plane: risk |"]
+    rows.append("|---|---|---|---|---|")
+    for loss, name in figures.LOSS_NAMES.items():
+        risks = [f"{risk:.3f}" for key in ("flat", "lifted") for risk in lift.risks[key][loss]]
+        rows.append(f"| {' | '.join([name, *risks])} |")
+    st.markdown("\n".join(rows))
     layout.equation(
         "risk and empirical risk",
         r"\mathfrak R_{\mathrm{emp}}(f) = \frac1n\sum_{i=1}^n L\big(f(x_i), y_i\big), \qquad "
@@ -146,16 +151,6 @@ def show_lift(lift) -> None:
         r"$\varphi(x) = \sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
         r"\cos(0.98x_1-0.98x_2+6.05)\big)$.",
     )
-
-
-def risk_table(lift) -> str:
-    """Tabulate empirical risks and risks of both classifiers in Markdown."""
-    rows = []
-    for loss, name in figures.LOSS_NAMES.items():
-        risks = [f"{risk:.3f}" for key in ("flat", "lifted") for risk in lift.risks[key][loss]]
-        rows.append(f"| {' | '.join([name, *risks])} |")
-    head = "| loss | a line: empirical risk | a line: risk | the plane: empirical risk | the plane: risk |"
-    return "\n".join([head, "|---|---|---|---|---|", *rows])
 
 
 def main() -> None:

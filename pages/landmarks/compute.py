@@ -158,37 +158,13 @@ def numbers(settings: LandmarkSettings, beta: float, C: float, place: Place) -> 
     view = landmark_view(settings, beta, C)
     path = landmark_path(settings, C)
     one = one_landmark(settings, beta, (place,))
-    L, D = problem.loss.shape
-    decisions = [view.prior, view.learned]
+    of_landmarks = problem.columns(view.Q)
+    learned = {"KL": rff.kl_divergence(view.Q), "effective_frequencies": 1 / (view.Q**2).sum(axis=1)}
     tables = {
-        "errors": {
-            "similarity": ["prior", "learned"],
-            "train_error": [decision.train_error for decision in decisions],
-            "test_error": [decision.test_error for decision in decisions],
-        },
-        "landmarks": {
-            "landmark": np.arange(1, L + 1),
-            "x_1": problem.landmarks[:, 0],
-            "x_2": problem.landmarks[:, 1],
-            "label": problem.labels.astype(int),
-            "KL": rff.kl_divergence(view.Q),
-            "effective_frequencies": 1 / (view.Q**2).sum(axis=1),
-        },
-        "weights": {
-            "landmark": np.repeat(np.arange(1, L + 1), D),
-            "frequency": np.tile(np.arange(1, D + 1), L),
-            "omega_1": problem.omega[:, :, 0].ravel(),
-            "omega_2": problem.omega[:, :, 1].ravel(),
-            "loss": problem.loss.ravel(),
-            "Q": view.Q.ravel(),
-        },
-        "along beta": {
-            "beta": path.betas,
-            "train_error": path.train_error,
-            "test_error": path.test_error,
-            "KL": path.kl,  # mean over the landmarks
-            "bound": path.bound,  # on the loss, at 95 %, mean over the landmarks
-        },
+        "errors": view.errors(),
+        "landmarks": of_landmarks["landmarks"] | learned,
+        "weights": of_landmarks["weights"],
+        "along beta": path.columns(),  # means over the landmarks; the bound on the loss is at 95 %
         "one landmark": {
             "x_1": [place[0]],
             "x_2": [place[1]],

@@ -116,14 +116,6 @@ def clicked_points(n: int) -> tuple[int, ...]:
     return rows
 
 
-def chosen_settings(values) -> compute.LandmarkSettings:
-    """Return the settings of the controls and the clicks."""
-    picks = clicked_points(toy_data(values).n) if values.how == "clicked" else ()
-    if values.how == "clicked" and not picks:
-        st.info("No point is chosen yet: click one in the data figure below. Until then, landmarks are random.")
-    return settings_of(values, picks)
-
-
 def settings_of(values, picks: tuple[int, ...]) -> compute.LandmarkSettings:
     """Return the settings of the controls, with the rows `picks` as landmarks if landmarks are clicked."""
     data = toy_data(values)
@@ -243,7 +235,10 @@ def main() -> None:
         tour.show_row()
     tour.show_card()
     with layout.show_errors():
-        settings = chosen_settings(values)
+        picks = clicked_points(toy_data(values).n) if values.how == "clicked" else ()
+        if values.how == "clicked" and not picks:
+            st.info("No point is chosen yet: click one in the data figure below. Until then, landmarks are random.")
+        settings = settings_of(values, picks)
         place = chosen_place(settings)
         with canvas.beside(values.points, follow_points):
             show_live(values, settings)

@@ -77,16 +77,6 @@ def breast_rows(repeats: int, seed: int) -> list[dict]:
     return [row for step in run_stored(None, spec) for row in step.rows]
 
 
-def _decision_errors(view: landmarks.LandmarkView) -> dict:
-    """Arrange errors of the linear SVM on the prior and on the learned similarities as columns."""
-    decisions = [view.prior, view.learned]
-    return {
-        "similarity": ["prior", "learned"],
-        "train_error": [decision.train_error for decision in decisions],
-        "test_error": [decision.test_error for decision in decisions],
-    }
-
-
 def numbers(seed: int, rows: Sequence[dict]) -> pd.DataFrame:
     """Return the numbers of the figures as one table; errors are fractions, frequencies in radians per unit of x."""
     moons = replace(MOONS, seed=seed)
@@ -96,9 +86,9 @@ def numbers(seed: int, rows: Sequence[dict]) -> pd.DataFrame:
     believed = {"largest prior density": plane.prior, "smallest loss": -plane.loss, "largest posterior": posterior}
     peaks = [np.unravel_index(values.argmax(), values.shape) for values in believed.values()]
     tables = {
-        "first picture, at beta = 1": _decision_errors(landmark_view(moons, 3)),
+        "first picture, at beta = 1": landmark_view(moons, 3).errors(),
         "1 kernel": {"delta": line.delta, "kernel": line.exact, "mean_of_cosines": line.cos_sin},
-        "2 landmarks": _decision_errors(landmark_view(moons, 5)),
+        "2 landmarks": landmark_view(moons, 5).errors(),
         "3 frequencies": {
             "which": list(believed),
             "omega_1": [plane.grid[column] for _, column in peaks],

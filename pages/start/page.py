@@ -23,7 +23,8 @@ cache_results(view, "opening")
 
 
 def introduce(number: int, heading: str, text: str) -> None:
-    """Show the heading and the text of a figure."""
+    """Show the heading and the text of a figure, below a line."""
+    st.divider()
     st.header(f"{number}. {heading}")
     st.markdown(text)
 
@@ -151,7 +152,6 @@ def show_kernel() -> None:
     link("kernel", "Add frequencies, change the kernel", kernel="Gaussian", width=1, D=20)
     link("approximate", "Choose better frequencies than random ones", data="wine", first="Monte Carlo", second="Sample")
     link("adaptive", "Watch frequencies move to where the points need them", data="line", r=20, landmarks=50)
-    st.divider()
 
 
 def show_landmarks() -> None:
@@ -163,7 +163,6 @@ def show_landmarks() -> None:
     )
     deferred.show("landmarks", landmark_figure)
     link("landmarks", "Move β, add landmarks, click your own", **landmark_query(5, 1.0))
-    st.divider()
 
 
 def show_spectrum() -> None:
@@ -175,7 +174,6 @@ def show_spectrum() -> None:
     )
     deferred.show("spectrum", spectrum_figure)
     link("learn_kernel", "Learn the kernel", data="checkerboard", beta=10, sigma=0.251)
-    st.divider()
 
 
 def show_bound() -> None:
@@ -196,7 +194,6 @@ def show_bound() -> None:
         eps=0.05,
         mu=5,
     )
-    st.divider()
 
 
 def show_sweep() -> Run | None:
@@ -211,7 +208,6 @@ def show_sweep() -> Run | None:
     if run is not None:
         deferred.show("sweep", lambda: st.fragment(sweep_figure, run_every=1.0 if run.active else None)(run))
     link("real_data", "Other data sets, landmarks, the whole grid", dataset="breast")
-    st.divider()
     return run
 
 
@@ -223,16 +219,19 @@ def main() -> None:
         "the **[[posterior]]**.",
     )
     show_opening()
-    st.divider()
     with layout.show_errors():
         show_kernel()
         show_landmarks()
         show_spectrum()
         show_bound()
         run = show_sweep()
+        st.divider()
         st.header("Short lessons")
         st.markdown("A few steps each, on one of the pages: look, predict, and see what happens.")
-        lessons.show_all_links()
+        with st.container(key="all_lessons"):
+            for lesson in lessons.content.LESSONS:
+                label = f"**{lesson.title}.** {lesson.takeaway}"
+                link(lesson.page, label, icon="school", **lessons.address(lesson))
         presentation.show_button()
 
     sharing.offer(

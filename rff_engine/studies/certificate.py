@@ -71,7 +71,7 @@ def certify(
     split = CertifiedSplit(datasets.published_split(dataset), random_state)
     if n_components is None:
         n_components = min(DEFAULT_COMPONENTS, split.most_components(method))
-    return split.run(method, n_components, epsilon=epsilon)
+    return split.run(method, n_components, epsilon)
 
 
 class CertifiedSplit:
@@ -93,15 +93,9 @@ class CertifiedSplit:
         self.random_state: int = random_state
         self.n_candidates: int = n_candidates
 
-    def run(
-        self,
-        method: str,
-        n_components: int = DEFAULT_COMPONENTS,
-        kernel: SpectralKernel | None = None,
-        epsilon: float = 0.05,
-    ) -> CertifiedRun:
-        """Compute bounds and test errors of a method with D features or landmarks; `kernel` None has width "scale"."""
-        model, split = self.fitted(method, n_components, kernel, epsilon), self.split
+    def run(self, method: str, n_components: int, epsilon: float) -> CertifiedRun:
+        """Compute bounds and test errors of a method with D features or landmarks, of a kernel of width "scale"."""
+        model, split = self.fitted(method, n_components, None, epsilon), self.split
         wrong = model.predict(split.X_test) != split.y_test
         chances = model.vote_shares(split.X_test)
         gibbs_error = 1 - chances[np.arange(len(wrong)), np.searchsorted(model.classes_, split.y_test)].mean()
@@ -120,13 +114,9 @@ class CertifiedSplit:
         )
 
     def fitted(
-        self,
-        method: str,
-        n_components: int = DEFAULT_COMPONENTS,
-        kernel: SpectralKernel | None = None,
-        epsilon: float = 0.05,
+        self, method: str, n_components: int, kernel: SpectralKernel | None, epsilon: float = 0.05
     ) -> CertifiedClassifier:
-        """Fit the classifier of `run`."""
+        """Fit the classifier of `run`; the kernel None has width "scale"."""
         check_choice(method, "method", METHODS)
         most = self.most_components(method)
         if check_count(n_components, "n_components") > most:

@@ -25,32 +25,12 @@ Row: TypeAlias = dict[str, Any]
 """Values of a result row by column, or some of them: text, numbers, and None for what does not apply."""
 _Value = TypeVar("_Value")
 
-COLUMNS = (
-    "run",
-    "dataset",
-    "split",
-    "repeat",
-    "method",
-    "landmarks",
-    "share",
-    "D",
-    "beta",
-    "rho",
-    "gamma",
-    "C",
-    "train_error",
-    "valid_error",
-    "test_error",
-    "seconds",
-    "note",
-)
-"""Of a result row"""
-
-
 SETTINGS = ("method", "landmarks", "share", "D", "beta", "rho")
 """The columns that distinguish a row from the others of a problem"""
 MEASURED = ("gamma", "C", "train_error", "valid_error", "test_error", "seconds", "note")
 """The columns that are computed"""
+COLUMNS = ("run", "dataset", "split", "repeat", *SETTINGS, *MEASURED)
+"""Of a result row"""
 
 
 class Work(Protocol):

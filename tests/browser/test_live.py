@@ -742,7 +742,10 @@ def certified_points(n: int) -> tuple:
 
 @pytest.mark.first
 def test_a_certificate_and_its_votes_are_the_engines_at_every_step_and_a_look_at_another_d_is_paid_for(open_page):
-    votes = toy_certificates.certified_votes(*certified_points(200), "pbrff", (20, 50), 1.0, 1, 0.0, 0.05, STREAM)
+    *points, kernel = certified_points(200)
+    choices = 1.0, 1, 0.0, 0.05, STREAM
+    models = [toy_certificates.certified_classifier(*points[:2], kernel, "pbrff", D, *choices) for D in (20, 50)]
+    votes = [toy_certificates.certified_vote(model, *points) for model in models]
     page = open_live(open_page, "certificates?n=200")
     for stretch in (0.5, 1.0, 2.0):
         shown, found = move_sliders(page, {"stretch": stretch}, CERTIFICATE), votes[0].certificate(stretch)

@@ -47,7 +47,7 @@ class CertificateSettings:
 
     @property
     def points(self) -> tuple:
-        """All points, fresh ones, and half the side of the plane, as `certified_votes` takes them."""
+        """All points, fresh ones, and half the side of the plane, as `certified_vote` takes them."""
         fresh = self.data.fresh_sample()
         return *self.sample, fresh.X, fresh.y, self.data.extent
 
@@ -61,8 +61,9 @@ def certified_vote(settings: CertificateSettings, method: str, D: int) -> toy_ce
     """Fit the vote of a method with D frequencies, and certify it."""
     choices = settings.beta, settings.tries, settings.prior_fraction, settings.epsilon, settings.seed
     kernel = rff.GaussianKernel(settings.sigma)
-    (vote,) = toy_certificates.certified_votes(*settings.points, kernel, method, (D,), *choices)
-    return vote
+    points = settings.points
+    model = toy_certificates.certified_classifier(*points[:2], kernel, method, D, *choices)
+    return toy_certificates.certified_vote(model, *points)
 
 
 def certified_blocks(

@@ -270,21 +270,6 @@ def show_peeking(failures, values) -> None:
     )
 
 
-def show_equations() -> None:
-    """Show the bound of the vote."""
-    layout.equation(
-        "the certificate",
-        r"\mathrm{kl}\big(\widehat R_\theta\,\|\,R_\theta\big)\le\frac1n\Big(\sum_j\ln(N Q_{i_j})+\frac{\lVert v-v_0"
-        r"\rVert^2}2+\ln\frac{2\sqrt n\,g}\varepsilon\Big),\qquad R_{\text{vote}}\le R_\theta/\Phi(\theta)",
-        r"$\widehat R_\theta$ is the mean over the $n$ points of the bound of $\Phi(\theta - y\,v\cdot z(x))$, the "
-        r"share of voters whose margin is below $\theta$; $v_0$ and $v$ are the mean weights of the prior and of the "
-        r"vote, $Q$ the weights of the $N$ candidates of which $D$ are drawn, if learned on these points, and $g$ "
-        r"the number of draws and thresholds that were compared on them. "
-        "The majority errs only where a share $\\Phi(\\theta)$ of the voters has no margin (Langford and Shawe-Taylor, "
-        "2003; Maurer, 2004). The proof is in docs/theory.md of the repository.",
-    )
-
-
 def settings_of(values) -> CertificateSettings:
     """Return the settings of the controls."""
     data = replace(toy_data(values), n=values.n // values.copies)
@@ -310,7 +295,17 @@ def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> Non
     certificate = vote.certificate(values.stretch)
     show_live(settings, certificate, values, in_lesson)
     layout.explain(EXPLANATION)
-    show_equations()
+    layout.equation(
+        "the certificate",
+        r"\mathrm{kl}\big(\widehat R_\theta\,\|\,R_\theta\big)\le\frac1n\Big(\sum_j\ln(N Q_{i_j})+\frac{\lVert v-v_0"
+        r"\rVert^2}2+\ln\frac{2\sqrt n\,g}\varepsilon\Big),\qquad R_{\text{vote}}\le R_\theta/\Phi(\theta)",
+        r"$\widehat R_\theta$ is the mean over the $n$ points of the bound of $\Phi(\theta - y\,v\cdot z(x))$, the "
+        r"share of voters whose margin is below $\theta$; $v_0$ and $v$ are the mean weights of the prior and of the "
+        r"vote, $Q$ the weights of the $N$ candidates of which $D$ are drawn, if learned on these points, and $g$ "
+        r"the number of draws and thresholds that were compared on them. "
+        "The majority errs only where a share $\\Phi(\\theta)$ of the voters has no margin (Langford and Shawe-Taylor, "
+        "2003; Maurer, 2004). The proof is in docs/theory.md of the repository.",
+    )
     deferred.show("arms", lambda: show_arms(vote, values))
     deferred.show("against_D", lambda: show_curves(curves_of(settings), values))
     deferred.show("rows", lambda: show_rows(certificate))

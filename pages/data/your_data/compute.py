@@ -159,31 +159,9 @@ def sweep_steps(dataset: Dataset, seed: int) -> Iterator:
 
 def landmark_numbers(problem, path, beta) -> pd.DataFrame:
     """Return landmarks, their frequencies, and errors along beta; errors are fractions, KL in nats."""
-    L, D = problem.loss.shape
     Q = rff.pseudo_posterior(problem.loss, beta, len(problem.X))
-    tables = {
-        "landmarks": {
-            "landmark": np.arange(1, L + 1),
-            "x_1": problem.landmarks[:, 0],
-            "x_2": problem.landmarks[:, 1],
-            "label": problem.labels.astype(int),
-        },
-        "weights": {
-            "landmark": np.repeat(np.arange(1, L + 1), D),
-            "frequency": np.tile(np.arange(1, D + 1), L),
-            "omega_1": problem.omega[:, :, 0].ravel(),
-            "omega_2": problem.omega[:, :, 1].ravel(),
-            "loss": problem.loss.ravel(),
-            "Q": Q.ravel(),
-        },
-        "along beta": {
-            "beta": path.betas,
-            "train_error": path.train_error,
-            "test_error": path.test_error,
-            "KL": path.kl,  # mean over the landmarks
-            "bound": path.bound,  # on the loss, at 95 %, mean over the landmarks
-        },
-    }
+    # Values along beta are means over the landmarks; the bound on the loss is at 95 %.
+    tables = problem.columns(Q) | {"along beta": path.columns()}
     frames = map(pd.DataFrame, tables.values())
     return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
 

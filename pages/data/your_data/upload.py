@@ -122,24 +122,19 @@ def offer_ways(shown: Upload | None) -> None:
                 on_click="ignore",
             )
     if not can_upload:
-        _show_why_not()
+        st.info(
+            "Files cannot be uploaded here: another site shows this page in a frame, or the browser blocks cookies. "
+            "Paste the text of your table, or open this page in its own window.",
+            icon=":material/iframe:",
+        )
+        if st.context.url:
+            st.link_button("Open in its own window", st.context.url, icon=":material/open_in_new:")
 
 
 def show_error() -> None:
     """Say why the last table or choice failed."""
     if error := st.session_state.get(_ERROR):
         st.error(escaping.markdown(error), icon=":material/error:")
-
-
-def _show_why_not() -> None:
-    """Say why files cannot be uploaded, and show a way out."""
-    st.info(
-        "Files cannot be uploaded here: another site shows this page in a frame, or the browser blocks cookies. Paste "
-        "the text of your table, or open this page in its own window.",
-        icon=":material/iframe:",
-    )
-    if st.context.url:
-        st.link_button("Open in its own window", st.context.url, icon=":material/open_in_new:")
 
 
 def _read_file() -> None:
@@ -308,7 +303,12 @@ def reading(upload: Upload, left_out: Sequence[str] = ()) -> str:
 def show_table(upload: Upload, asked: Asked) -> None:
     """Show a control for each guess of the reader, notes on columns, and the first rows below headings with kinds."""
     table = upload.table
-    _show_guesses(upload)
+    with st.container(horizontal=True, gap="xsmall", key="guesses"):
+        for guess in table.guesses:
+            if guess.key in LINES:
+                _show_line(guess)
+            elif guess.others:
+                _show_guess(guess)
     notes = [guess.note for guess in table.guesses if guess.note]
     notes += [f"{quoted(column.name)}: {column.note}" for column in table.columns if column.note]
     if notes:
@@ -330,16 +330,6 @@ def show_table(upload: Upload, asked: Asked) -> None:
         on_select=lambda: _choose_heading(heading, list(rows)),
     )
     _show_column(upload, asked)
-
-
-def _show_guesses(upload: Upload) -> None:
-    """Show a control for each guess of the reader, and one for the lines of the table; another answer reads again."""
-    with st.container(horizontal=True, gap="xsmall", key="guesses"):
-        for guess in upload.table.guesses:
-            if guess.key in LINES:
-                _show_line(guess)
-            elif guess.others:
-                _show_guess(guess)
 
 
 def _show_line(guess: Guess) -> None:
@@ -664,24 +654,14 @@ def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:
     asked = [at for at in table_choices.positions(chosen.start.get("map", "")) if at in positions]
     first = asked if len(asked) == 2 else [0, 1]
     left, middle, right = st.columns(3)
-    with left:
-        how = st.segmented_control(
-            "Map of",
-            [components, two],
-            default=two if len(asked) == 2 else components,
-            required=True,
-            key=f"map {table}",
-        )
+    default = two if len(asked) == 2 else components
+    how = left.segmented_control("Map of", [components, two], default=default, required=True, key=f"map {table}")
     if how != two:
         return None
-    with middle:
-        across = st.selectbox(
-            "Across", positions, first[0], format_func=names.__getitem__, key=f"across {table} {len(names)}"
-        )
-    with right:
-        upwards = st.selectbox(
-            "Upwards", positions, first[1], format_func=names.__getitem__, key=f"upwards {table} {len(names)}"
-        )
+    across, upwards = (
+        place.selectbox(way, positions, at, format_func=names.__getitem__, key=f"{way.lower()} {table} {len(names)}")
+        for place, way, at in ((middle, "Across", first[0]), (right, "Upwards", first[1]))
+    )
     return across, upwards
 
 

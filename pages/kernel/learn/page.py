@@ -186,14 +186,13 @@ def main() -> None:
     layout.equation(*OKRFF_EQUATION)
     deferred.show("errors", lambda: show_errors(values, settings))
     deferred.show("path", lambda: show_path(values, settings))
-    link = {POINTS.key: values.points}
     sharing.offer(
         "learn_kernel",
         CONTROLS,
         values,
         lambda: compute.numbers(settings, values.beta, values.rho, values.mu, values.D, values.C),
         {"n": settings.data.n},
-        {name: text for name, text in link.items() if text},
+        {POINTS.key: values.points} if values.points else {},
     )
 
 

@@ -36,15 +36,13 @@ def error_against_features(means: pd.DataFrame, all_D: Sequence[int]) -> go.Figu
     fig = Sheet()
     for method, curve in means[means["method"] != "svm"].groupby("method", sort=False):
         _add_curve(fig, method, curve["D"].astype(int), curve, "D")
-    _name_training_errors(fig)
-    _add_svm(fig, means)
     low = np.log10(min(all_D))
     high = np.log10(max(all_D))
     margin = 0.05 * (high - low or 1)
     fig.update_xaxes(
         type="log", title="number of frequencies D", range=[low - margin, high + margin], tickvals=_round_ticks(all_D)
     )
-    return _finish(fig)
+    return _finish(fig, means)
 
 
 def error_against_landmarks(means: pd.DataFrame, all_shares: Sequence[float]) -> go.Figure:
@@ -55,10 +53,8 @@ def error_against_landmarks(means: pd.DataFrame, all_shares: Sequence[float]) ->
     fig = Sheet()
     for (method, selection), curve in means[means["method"] != "svm"].groupby(["method", "landmarks"], sort=False):
         _add_curve(fig, method, 100 * curve["share"], curve, "landmarks %", selection)
-    _name_training_errors(fig)
-    _add_svm(fig, means)
     fig.update_xaxes(title="landmarks, % of the training points", range=[0, 105 * max(all_shares)])
-    return _finish(fig)
+    return _finish(fig, means)
 
 
 def _add_curve(fig, method, x, curve, unit, selection=None):
@@ -95,17 +91,17 @@ def _add_curve(fig, method, x, curve, unit, selection=None):
     )
 
 
-def _name_training_errors(fig):
+def _finish(fig, means: pd.DataFrame) -> go.Figure:
+    """Add the RBF SVM and what the figures have in common."""
     if fig.data:
         line = {"color": LANDMARK_COLOURS[6], "width": 1.5, "dash": "dot"}
         add_curve(fig, [None], [None], "training errors", line)  # legend entry for lines that have none
-
-
-def _add_svm(fig, means):
     for error in means.loc[means["method"] == "svm", "test_error"].head(1):
         line = {"color": METHOD_COLOURS["svm"], "width": 2, "dash": "dash"}
         fig.add_hline(y=100 * error, line=line)
         add_curve(fig, [None], [None], f"{METHOD_NAMES['svm']}: {100 * error:.2f} %", line)
+    fig.update_yaxes(title="error, %", rangemode="tozero")
+    return finish(fig, height=460, margin={"l": 8, "r": 8, "t": 60, "b": 8})
 
 
 def _round_ticks(values) -> list[int]:
@@ -113,8 +109,3 @@ def _round_ticks(values) -> list[int]:
     high = max(values)
     ticks = [tick for decade in (1, 10, 100, 1000) for tick in (decade, 2 * decade, 5 * decade) if low <= tick <= high]
     return ticks if ticks[-1] == high else [*ticks, high]
-
-
-def _finish(fig) -> go.Figure:
-    fig.update_yaxes(title="error, %", rangemode="tozero")
-    return finish(fig, height=460, margin={"l": 8, "r": 8, "t": 60, "b": 8})

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import streamlit as st
-
 from pages.shared import browser
 from pages.shared.glossary.terms import TERMS
 
@@ -33,11 +31,3 @@ def linked(text: str) -> str:
         return f"[{mark[1]}](glossary#{term.key})" if term else mark[0]
 
     return _MARK.sub(link, text)
-
-
-def show_list() -> None:
-    """Show every term with its meaning; the links of terms lead there."""
-    with st.container(key="glossary_list"):
-        for term in sorted(TERMS, key=lambda term: term.name.lower()):
-            st.header(term.name, anchor=term.key)
-            st.markdown(term.meaning)

@@ -380,15 +380,3 @@ def offer_to_join() -> None:
             else:
                 query = address(lesson, room.step) | {classroom.RoomCode.key: room.code}
                 st.switch_page(BY_NAME[lesson.page].script, query_params=query)
-
-
-def show_all_links() -> None:
-    """Show links to all lessons, each with its takeaway."""
-    with st.container(key="all_lessons"):
-        for lesson in content.LESSONS:
-            st.page_link(
-                BY_NAME[lesson.page].script,
-                label=f"**{lesson.title}.** {lesson.takeaway}",
-                icon=":material/school:",
-                query_params=address(lesson),
-            )

@@ -77,10 +77,11 @@ def reproduce(options: Namespace) -> int:
     for given in ("split", "jobs", "scheduler"):
         if not options.recompute and getattr(options, given):
             raise ValueError(f"--{given} is for rows that are computed; give --recompute as well.")
-    source = store_of(options) if options.recompute or options.store else reproduction.SHIPPED
+    own = options.recompute or options.store is not None
+    source = store_of(options) if own else reproduction.SHIPPED
     output = Output(options.output, inputs=inputs_of(source, names))
     scaled = names if options.scaling == "standard" else ()
-    with _reruns(options) as store:
+    with open_store(options, only_read=not options.recompute) if own else Store(source, read_only=True) as store:
         for spec in reproduction.specs(options.target, names, scaled) if options.recompute else ():
             if options.split in (spec.split, "both", None) and (code := compute(store, spec, options)):
                 return code
@@ -93,13 +94,6 @@ def reproduce(options: Namespace) -> int:
     else:
         output.write(comparison.to_csv(index=False))
     return 0
-
-
-def _reruns(options: Namespace) -> Store:
-    """Return the reruns in the package, unless others are asked for."""
-    if options.recompute or options.store is not None:
-        return open_store(options, only_read=not options.recompute)
-    return Store(reproduction.SHIPPED, read_only=True)
 
 
 def _print_comparison(comparison: pd.DataFrame, options: Namespace) -> None:

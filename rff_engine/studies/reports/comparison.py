@@ -348,11 +348,8 @@ def _of_splits(random: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def _notes(chosen: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Join all different notes."""
-
-    def joined(notes: pd.Series) -> str:
-        return "; ".join(note for note in dict.fromkeys(notes) if note)
-
-    return chosen.groupby(by, as_index=False)["note"].agg(joined)
+    notes = chosen.groupby(by, as_index=False)["note"]
+    return notes.agg(lambda some: "; ".join(note for note in dict.fromkeys(some) if note))
 
 
 def _reach(deviation: pd.Series, number: pd.Series) -> pd.Series:

@@ -110,26 +110,9 @@ _FIGURES = {
 def specs(target: str, datasets: Sequence[str] = DATASETS, scaled: Collection[str] = ()) -> list[RunSpec]:
     """List the runs behind a table or figure: for each data set the published split, then random ones.
 
-    Parameters
-    ----------
-    target : str
-        One of `TARGETS`.
-    datasets : sequence of str
-        Of the paper's seven, `DATASETS`.
-    scaled : sequence of str
-        Data sets whose columns are standardised; the paper does not do this.
-
-    Returns
-    -------
-    list of RunSpec
-        For each data set one draw on the published split with the paper's grid, several draws there for some of
-        the numbers, and random splits with coarser grids, which adult has on the published split as well. The
-        SVM of adult is also run on all training rows.
-
-    Raises
-    ------
-    ValueError
-        If the target, or a data set, is not the paper's.
+    Each data set has one draw on the published split with the paper's grid, several draws there for some of the
+    numbers, and random splits with coarser grids, which adult has on the published split as well. The SVM of adult is
+    also run on all training rows. `reproduction.specs` explains the arguments, and raises the same errors.
     """
     check_choice(target, "target", tuple(TARGETS))
     kind = TARGETS[target]

@@ -5,7 +5,6 @@ See `CertifiedClassifier` for the bound, docs/theory.md for its proof.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -261,22 +260,6 @@ def certified_vote(
     error = float(np.mean(model.predict(np.asarray(X_test, np.float32)) != y_test))
     margins = (*(y[rows] * decisions(X[rows])), *(y_test * decisions(X_test)))
     return CertifiedVote(model, mean, error, *margins, *on_plane)
-
-
-def certified_votes(
-    X: ArrayLike,
-    y: ArrayLike,
-    X_test: ArrayLike,
-    y_test: ArrayLike,
-    extent: float,
-    kernel: SpectralKernel,
-    method: str,
-    D_values: Sequence[int],
-    *settings: Any,
-) -> tuple[CertifiedVote, ...]:
-    """Certify votes of a method for several numbers of frequencies; `settings` go to `certified_classifier`."""
-    models = (certified_classifier(X, y, kernel, method, D, *settings) for D in D_values)
-    return tuple(certified_vote(model, X, y, X_test, y_test, extent) for model in models)
 
 
 @dataclass(frozen=True)

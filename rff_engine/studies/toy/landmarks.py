@@ -43,6 +43,19 @@ class LandmarkProblem:
     loss: np.ndarray
     """(L, D)"""
 
+    def columns(self, Q: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
+        """Return columns of two tables: the landmarks, and the losses of their frequencies with weights Q (L, D)."""
+        L, D = self.loss.shape
+        numbers = np.arange(1, L + 1)
+        x_1, x_2 = self.landmarks.T
+        omega_1, omega_2 = self.omega.reshape(-1, 2).T
+        frequency = {"landmark": np.repeat(numbers, D), "frequency": np.tile(np.arange(1, D + 1), L)}
+        weights = {"omega_1": omega_1, "omega_2": omega_2, "loss": self.loss.ravel(), "Q": Q.ravel()}
+        return {
+            "landmarks": {"landmark": numbers, "x_1": x_1, "x_2": x_2, "label": self.labels.astype(int)},
+            "weights": frequency | weights,
+        }
+
 
 def landmark_problem(
     X: ArrayLike,
@@ -115,6 +128,12 @@ class LandmarkView:
     prior: Decision
     learned: Decision
 
+    def errors(self) -> dict[str, list]:
+        """Return the errors of both decisions, as columns of a table."""
+        decisions = {"prior": self.prior, "learned": self.learned}
+        errors = {name: [getattr(one, name) for one in decisions.values()] for name in ("train_error", "test_error")}
+        return {"similarity": list(decisions), **errors}
+
 
 def landmark_view(
     problem: LandmarkProblem,
@@ -168,6 +187,11 @@ class LandmarkPath:
     """KL(Q || P) in nats, the mean over the landmarks"""
     bound: np.ndarray | None
     """PAC-Bayes-kl bound on the loss, the mean over the landmarks; None for centroids, which depend on all points"""
+
+    def columns(self) -> dict[str, np.ndarray | None]:
+        """Return all values by name, as columns of a table."""
+        errors = {"train_error": self.train_error, "test_error": self.test_error}
+        return {"beta": self.betas, **errors, "KL": self.kl, "bound": self.bound}
 
 
 def landmark_path(
