@@ -9,13 +9,12 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from .dataset import Dataset
-from .toy import MAX_NOISE
+from .toy import check_size
 
 #: The fewest points of a class: a pair within a class, or a landmark and another point, needs two.
 MIN_OF_A_CLASS = 2
@@ -107,10 +106,7 @@ def noisy_copies(
     ValueError
         If a value is out of range.
     """
-    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:
-        raise ValueError(f"n_samples is {n_samples!r}, but must be an integer of at least 1")
-    if isinstance(noise, bool) or not isinstance(noise, Real) or noise < 0 or not noise <= MAX_NOISE:
-        raise ValueError(f"noise is {noise!r}, but must be a number from 0 to {MAX_NOISE:g}")
+    check_size(n_samples, noise, 1)
     rows = np.arange(int(n_samples)) % sample.n_samples
     X = np.asarray(sample.X)[rows]
     X = X + float(noise) * check_random_state(random_state).standard_normal(X.shape)

@@ -142,8 +142,13 @@ def make_toy_inputs(name: str, n_samples: int, noise: float, random_state: int |
 def _check(name, known, n_samples, noise) -> None:
     if name not in known:
         raise ValueError(f"unknown toy data set {name!r}: choose one of {', '.join(known)}")
-    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 4:
-        raise ValueError(f"n_samples is {n_samples!r}, but must be an integer of at least 4")
+    check_size(n_samples, noise, 4)
+
+
+def check_size(n_samples, noise, least: int) -> None:
+    """Raise a ValueError unless the number is whole and at least `least`, and the noise is from 0 to `MAX_NOISE`."""
+    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < least:
+        raise ValueError(f"n_samples is {n_samples!r}, but must be an integer of at least {least}")
     if isinstance(noise, bool) or not isinstance(noise, Real) or noise < 0 or not noise <= MAX_NOISE:
         raise ValueError(f"noise is {noise!r}, but must be a number from 0 to {MAX_NOISE:g}")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
-from itertools import combinations
+from itertools import combinations, zip_longest
 from pathlib import Path
 
 from deploy.site import plots, samples, words
@@ -43,19 +43,12 @@ class Exported:
     lessons: list[dict] = field(default_factory=list)
 
 
-class Texts:
-    """The texts of a page; some differ from scene to scene."""
-
-    def __init__(self, parts: Iterable[Part]):
-        self.own = list(_texts(parts))
-
-    def other(self, parts: Iterable[Part]) -> dict[str, str]:
-        """Return the texts that differ, by place. Raise a ValueError if kinds of parts differ from the page's own."""
-        others = list(_texts(parts))
-        if [part.kind for part in others] != [part.kind for part in self.own]:
-            raise ValueError("A page has other kinds of texts for other settings.")
-        pairs = enumerate(zip(others, self.own, strict=True))
-        return {str(place): text_html(part) for place, (part, own) in pairs if part != own}
+def other_texts(default: Scene, scene: Scene) -> dict[str, str]:
+    """Return texts that differ from the page's own, by place. Raise a ValueError if kinds of texts differ."""
+    pairs = [*zip_longest(_texts(scene.parts), _texts(default.parts))]
+    if any(part is None or own is None or part.kind != own.kind for part, own in pairs):
+        raise ValueError("A page has other kinds of texts for other settings.")
+    return {str(place): text_html(part) for place, (part, own) in enumerate(pairs) if part and part != own}
 
 
 def _texts(parts: Iterable[Part]) -> Iterator[Part]:
@@ -100,37 +93,25 @@ def section_html(name: str) -> str:
     return f'<section class="late" data-section="{escape(name)}"></section>'
 
 
-@dataclass
-class Section:
-    """A part of a page with its figures."""
+def section_of(parts: Iterable[Part]) -> dict:
+    """Return the HTML of parts, and their figures. Deferred parts are left out, as they have sections too."""
+    figures: dict[str, dict] = {}
 
-    html: str
-    figures: dict[str, dict]
+    def html_of(part: Part) -> str:
+        if part.kind == "late":
+            return ""
+        if part.kind == "figure":
+            figures[part.text] = plots.compact(part.figure)
+            return _figure_html(part, *plots.heights(figures[part.text]))
+        if part.kind == "fold":
+            return _fold_html(part, html_of)
+        if part.kind in ("columns", "column"):
+            share = f' style="--share: {part.text}"' if part.kind == "column" else ""
+            return f'<div class="{part.kind}"{share}>{"".join(map(html_of, part.parts))}</div>'
+        tag = TEXTS.get(part.kind, "div")
+        return f'<{tag} class="{part.kind}">{text_html(part)}</{tag}>'
 
-    @classmethod
-    def of(cls, parts: Iterable[Part]) -> Section:
-        """Make a section of these parts. Deferred parts among them are left out, as they have sections too."""
-        figures: dict[str, dict] = {}
-
-        def html_of(part: Part) -> str:
-            if part.kind == "late":
-                return ""
-            if part.kind == "figure":
-                figures[part.text] = plots.compact(part.figure)
-                return _figure_html(part, *plots.heights(figures[part.text]))
-            if part.kind == "fold":
-                return _fold_html(part, html_of)
-            if part.kind in ("columns", "column"):
-                share = f' style="--share: {part.text}"' if part.kind == "column" else ""
-                return f'<div class="{part.kind}"{share}>{"".join(map(html_of, part.parts))}</div>'
-            tag = TEXTS.get(part.kind, "div")
-            return f'<{tag} class="{part.kind}">{text_html(part)}</{tag}>'
-
-        return cls("".join(map(html_of, parts)), figures)
-
-    def write(self, folder: Path) -> str:
-        """Write the section, and return the name of its file."""
-        return write_once(folder, {"html": self.html, "figures": self.figures})
+    return {"html": "".join(map(html_of, parts)), "figures": figures}
 
 
 def write_once(folder: Path, data: dict) -> str:
@@ -239,11 +220,12 @@ def _words(page: Page, reader: Reader, scenes: list[Scene]) -> dict[str, dict[st
     Raise a ValueError if other settings change them too.
     """
     key = samples.IN_WORDS.get(page.view, "")
-    own = Texts(scenes[0].parts)
     values = reader.allowed(key) if key else []
-    read = {value: own.other(reader.scene({key: float(value)}).parts) for value in values}
+    read = {value: other_texts(scenes[0], reader.scene({key: float(value)})) for value in values}
     for scene in scenes:
-        if scene.view is not None and own.other(scene.parts) != read.get(as_text(scene.settings.get(key, "")), {}):
+        if scene.view is not None and other_texts(scenes[0], scene) != read.get(
+            as_text(scene.settings.get(key, "")), {}
+        ):
             raise ValueError(f"Words of the page {page.name} follow {scene.settings}, not {key or 'nothing'} alone.")
     return {value: texts for value, texts in read.items() if texts}
 
@@ -267,7 +249,6 @@ def _halves(default: Scene, view_html: str) -> tuple[str, str]:
 
 def _write_views(scenes: list[Scene], keys: list[str], folder: Path) -> list[dict]:
     """Write a file for each view, with the words of all scenes that show it; return the scenes with their files."""
-    texts = Texts(scenes[0].parts)
     table: list[dict] = []
     files: dict[str, dict] = {}
     known: set[tuple] = set()
@@ -278,7 +259,7 @@ def _write_views(scenes: list[Scene], keys: list[str], folder: Path) -> list[dic
         known.add(tuple(settings.items()))
         view = {name: value for name, value in scene.view.items() if name not in _SETTINGS_OF_VIEW}
         file = files.setdefault(view["version"], {"view": view, "scenes": {}})
-        file["scenes"][len(table)] = {"texts": texts.other(scene.parts), "chosen": scene.view["chosen"]}
+        file["scenes"][len(table)] = {"texts": other_texts(scenes[0], scene), "chosen": scene.view["chosen"]}
         table.append({"settings": settings, "file": view["version"]})
     for name, data in files.items():
         (folder / f"{name}.js").write_text(packed_file(name, data), encoding="utf-8")
@@ -294,7 +275,7 @@ def _write_sections(scenes: list[Scene], keys: list[str], folder: Path) -> list[
         if scene.late is None or tuple(settings.items()) in known:
             continue
         known.add(tuple(settings.items()))
-        files = {name: Section.of(section).write(folder) for name, section in scene.late.items()}
+        files = {name: write_once(folder, section_of(section)) for name, section in scene.late.items()}
         numbers = write_once(folder, {"csv": scene.numbers})
         table.append({"settings": settings, "sections": files, "numbers": numbers})
     return table

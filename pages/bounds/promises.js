@@ -1,7 +1,7 @@
 // @ts-check
 // The live view of Theorem 4 on many samples: a dot for each at its bound and its true loss, and how often it fails.
 
-import { evenTicks, paintCurve, paintMarker, tickStep } from "../shared/live/charts.js";
+import { evenTicks, paintArea, paintCurve, paintMarker, tickStep } from "../shared/live/charts.js";
 import { paintRing } from "../shared/live/marks.js";
 import { nearestIndex } from "../shared/live/maths.js";
 import { failureRates, sampleLosses, widthsOf } from "./promises_kept.js";
@@ -180,11 +180,7 @@ class LivePromises extends LiveView {
       yTitle: "true loss",
       inside: (px, py, frame) => {
         const diagonal = [0, LARGEST].map((value) => [px(value), py(value)]);
-        c.fillStyle = "rgba(214, 72, 48, 0.1)";
-        c.beginPath();
-        for (const [x, y] of [...diagonal, [px(0), frame.top]]) c.lineTo(x, y);
-        c.closePath();
-        c.fill();
+        paintArea(c, [...diagonal, [px(0), frame.top]], "rgb(214, 72, 48)", 0.1);
         paintCurve(c, diagonal, this.ink, "solid", 1.5);
         c.fillStyle = this.ink;
         c.textAlign = "left";

@@ -1,7 +1,7 @@
 // @ts-check
 // The live view of the bounds: curves against beta with a marker, every value at the marker, and one bound's terms.
 
-import { apart, paintCurve, paintLevel, paintMarker, paintSwatch } from "../shared/live/charts.js";
+import { apart, paintArea, paintCurve, paintLevel, paintMarker, paintSwatch } from "../shared/live/charts.js";
 import { circle, diamond, fillAndOutline, paintRing } from "../shared/live/marks.js";
 import { addingUp, least, nearestIndex } from "../shared/live/maths.js";
 import { Raster } from "../shared/live/rasters.js";
@@ -348,16 +348,12 @@ class LiveBounds extends LiveView {
   paintParts(c, w, h) {
     const { chosen, logBetas } = this;
     const chart = this.axes(w, (px, py, frame) => {
-      const below = new Float64Array(logBetas.length);
-      for (const part of chosen.parts) {
-        c.beginPath();
-        for (let k = 0; k < below.length; k++) c.lineTo(px(logBetas[k]), py(below[k]));
-        for (let k = below.length - 1; k >= 0; k--) c.lineTo(px(logBetas[k]), py((below[k] += part.values[k])));
-        c.closePath();
-        c.globalAlpha = 0.75;
-        c.fillStyle = part.colour;
-        c.fill();
-        c.globalAlpha = 1;
+      const line = (/** @type {Float64Array} */ sums) => Array.from(sums, (sum, k) => [px(logBetas[k]), py(sum)]);
+      let below = new Float64Array(logBetas.length);
+      for (const { values, colour } of chosen.parts) {
+        const above = below.map((sum, k) => sum + values[k]);
+        paintArea(c, [...line(below), ...line(above).reverse()], colour, 0.75);
+        below = above;
       }
       this.paintVacuous(c, py, frame);
       this.paintCurve(c, chosen, px, py);

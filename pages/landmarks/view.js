@@ -4,7 +4,7 @@
 import { GRID } from "../shared/live/constants.js";
 import { Enlarged } from "./enlarged.js";
 import { LandmarkMaps } from "../shared/live/landmark_maps.js";
-import { paintPoints, paintStar, pointerIn } from "../shared/live/marks.js";
+import { paintPoints, paintStar, pointerIn, stroke } from "../shared/live/marks.js";
 import {
   errorRate,
   klDivergence,
@@ -327,10 +327,10 @@ class LiveLandmarks extends LandmarkMaps {
     if (landmark === undefined) return;
     const row = h / L;
     const cell = w / D;
-    c.strokeStyle = "#fff";
-    c.lineWidth = 2;
-    if (frequency === undefined) c.strokeRect(1, landmark * row + 1, w - 2, row - 2);
-    else c.strokeRect(frequency * cell, landmark * row, cell, row);
+    c.beginPath();
+    if (frequency === undefined) c.rect(1, landmark * row + 1, w - 2, row - 2);
+    else c.rect(frequency * cell, landmark * row, cell, row);
+    stroke(c, "white", 2);
   }
 }
 

@@ -2,7 +2,7 @@
 // The live view of two methods that approximate a kernel: their frequencies, maps of their errors, and errors against
 // r. A sequence has the first r of one sample; other methods have fits at those r that the server has computed.
 
-import { paintCross, paintCurve, paintMarker, withMinus } from "../../shared/live/charts.js";
+import { paintArea, paintCross, paintCurve, paintMarker, withMinus } from "../../shared/live/charts.js";
 import { PALETTE } from "../../shared/live/constants.js";
 import { circle, fillAndOutline, place, star } from "../../shared/live/marks.js";
 import { cellCentres, kernelMap, largest, waves } from "../../shared/live/maths.js";
@@ -309,13 +309,7 @@ class LiveApproximation extends LiveView {
     const at = (/** @type {number} */ j, /** @type {number} */ error) => [px(Math.log10(j + 1)), py(logOf(error))];
     const worst = Array.from(draws[0], (_, j) => at(j, Math.max(...draws.map((draw) => draw[j]))));
     const best = Array.from(draws[0], (_, j) => at(j, Math.min(...draws.map((draw) => draw[j]))));
-    c.beginPath();
-    for (const [x, y] of [...worst, ...best.reverse()]) c.lineTo(x, y);
-    c.closePath();
-    c.fillStyle = colour;
-    c.globalAlpha = 0.15;
-    c.fill();
-    c.globalAlpha = 1;
+    paintArea(c, [...worst, ...best.reverse()], colour, 0.15);
     const onScreen = Array.from(draws[0], (error, j) => at(j, error));
     paintCurve(c, onScreen, colour, dash);
   }

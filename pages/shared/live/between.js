@@ -17,24 +17,19 @@ export function valueBetween(map, cells, extent, x, y) {
   const [a, b] = [(x + extent) * perUnit - 0.5, (y + extent) * perUnit - 0.5];
   const [i, j] = [Math.floor(a), Math.floor(b)];
   if (i < 1 || j < 1 || i > cells - 3 || j > cells - 3) return NaN;
-  const [s, t] = [a - i, b - j];
-  const [p, q] = [(s + 1) * (s - 2), (t + 1) * (t - 2)];
-  const [first, second, third, fourth] = [
-    (s * (1 - s) * (s - 2)) / 6,
-    (p * (s - 1)) / 2,
-    (-p * s) / 2,
-    (s * s * s - s) / 6,
-  ];
+  const [first, second, third, fourth] = cubics(a - i);
   let sum = 0;
-  for (let k = -1; k < 3; k++) {
-    const at = (j + k) * cells + i;
-    const row = first * map[at - 1] + second * map[at] + third * map[at + 1] + fourth * map[at + 2];
-    if (k === -1) sum += ((t * (1 - t) * (t - 2)) / 6) * row;
-    else if (k === 0) sum += ((q * (t - 1)) / 2) * row;
-    else if (k === 1) sum += ((-q * t) / 2) * row;
-    else sum += ((t * t * t - t) / 6) * row;
+  for (const [k, across] of cubics(b - j).entries()) {
+    const at = (j + k - 1) * cells + i;
+    sum += across * (first * map[at - 1] + second * map[at] + third * map[at + 1] + fourth * map[at + 2]);
   }
   return sum;
+}
+
+/** The polynomials that are 1 at one of -1, 0, 1 and 2, and 0 at the others. @param {number} t from 0 to 1 */
+function cubics(t) {
+  const p = (t + 1) * (t - 2);
+  return [(t * (1 - t) * (t - 2)) / 6, (p * (t - 1)) / 2, (-p * t) / 2, (t * t * t - t) / 6];
 }
 
 /**

@@ -130,6 +130,17 @@ export function paintCurve(c, points, colour, dash, width = 2.5) {
   c.setLineDash([]);
 }
 
+/** @param {Context} c @param {number[][]} points around it @param {string} colour @param {number} opacity */
+export function paintArea(c, points, colour, opacity) {
+  c.beginPath();
+  for (const [x, y] of points) c.lineTo(x, y);
+  c.closePath();
+  c.globalAlpha = opacity;
+  c.fillStyle = colour;
+  c.fill();
+  c.globalAlpha = 1;
+}
+
 /**
  * A line at a height of a frame.
  *

@@ -111,12 +111,6 @@ export class SvgContext {
     this.add("rect", { x, y, width, height, fill: this.fillStyle, opacity: this.globalAlpha });
   }
 
-  /** @param {number} x @param {number} y @param {number} width @param {number} height */
-  strokeRect(x, y, width, height) {
-    const { strokeStyle: stroke, lineWidth } = this;
-    this.add("rect", { x, y, width, height, fill: "none", stroke, "stroke-width": lineWidth });
-  }
-
   /** @param {string} text */
   measureText(text) {
     SvgContext.ruler ??= document.createElement("canvas").getContext("2d");
