@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
+from itertools import product
 
 import numpy as np
 from scipy.special import gammaln, ndtr
@@ -196,6 +197,12 @@ def prior_lines() -> list[dict]:
     return cases
 
 
+def landmark_bounds() -> list[tuple[float, ...]]:
+    """Losses, divergences, n, numbers of landmarks and epsilon, with the PAC-Bayes-kl bound."""
+    cases = product((0.0, 1e-6, 0.1, 0.5, 0.999, 1.0), (0.0, 0.1, 60.0), (2, 301), (1, 301), (0.05, 0.5))
+    return [(*case, float(rff.bounds.landmark_kl_inverse(*case[:3], case[4], case[3]))) for case in cases]
+
+
 def promises() -> list[dict]:
     """Theorem 4 on samples, at both ends of the sliders."""
     cases = []
@@ -262,6 +269,7 @@ def numbers() -> dict:
         "kernel_problems": kernel_problems(),
         "widths_on_the_line": view.WIDTHS,
         "prior_lines": prior_lines(),
+        "landmark_bounds": landmark_bounds(),
         "promises": promises(),
         "one_landmark": one_landmark(X, y, test_X, test_y, omega[0]),
         "gammas": [[x, gammaln(x)] for x in (0.05, 0.5, 1.0, 3.7, 12.0, 1001.0)],

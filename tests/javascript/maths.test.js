@@ -44,6 +44,11 @@ test("the normal distribution function is the engine's", () => {
   for (const [x, value] of engine.cdf) assertClose([maths.normalCdf(x)], [value], { relative: 2e-7 });
 });
 
+test("the bound on a landmark's loss is the engine's", () => {
+  for (const [loss, kl, n, held, epsilon, bound] of engine.landmark_bounds)
+    assertClose([maths.landmarkBound(loss, kl, n, held, epsilon)], [bound], { relative: 0, absolute: 1e-8 });
+});
+
 test("a pseudo-posterior on the first frequencies ignores the others", () => {
   const few = 5;
   const out = maths.pseudoPosterior(loss, L, D, few, 1, n, new Float64Array(L * D).fill(7));

@@ -12,6 +12,7 @@ const ERFC = [
   -1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223,
   0.17087277,
 ];
+const NEWTON_STEPS = 12;
 const NEGLIGIBLE = 1e-7; // weights below it move a map by less than 1e-4 together
 
 /**
@@ -95,6 +96,35 @@ export function normalCdf(x) {
   for (let k = ERFC.length - 1; k >= 0; k--) sum = sum * t + ERFC[k];
   const tail = 0.5 * t * Math.exp(-z * z + sum);
   return x > 0 ? 1 - tail : tail;
+}
+
+/**
+ * The largest mean L with kl(loss || L) <= budget, by Newton's method from above.
+ *
+ * @param {number} loss @param {number} budget
+ */
+function largestMean(loss, budget) {
+  const rest = 1 - loss;
+  if (rest <= 0) return 1;
+  const entropy = loss > 0 ? loss * Math.log(loss) : 0;
+  let root = Math.min(loss + Math.sqrt(budget / 2), 1 - rest * Math.exp((entropy - budget) / rest));
+  for (let k = 0; k < NEWTON_STEPS; k++) {
+    const kl = (loss > 0 ? loss * Math.log(loss / root) : 0) + rest * Math.log(rest / (1 - root));
+    const step = ((kl - budget) * root * (1 - root)) / (root - loss);
+    if (!(step > 0)) break;
+    root -= step;
+  }
+  return Math.max(root, loss);
+}
+
+/**
+ * The PAC-Bayes-kl bound on the losses of `held` landmarks at once, each with n - 1 pairs; it has no t.
+ *
+ * @param {number} loss @param {number} kl divergence from the prior @param {number} n @param {number} held
+ * @param {number} epsilon
+ */
+export function landmarkBound(loss, kl, n, held, epsilon) {
+  return largestMean(loss, (kl + Math.log((2 * Math.sqrt(n - 1) * held) / epsilon)) / (n - 1));
 }
 
 /**
