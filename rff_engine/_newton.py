@@ -283,18 +283,18 @@ class GramForm(_Form):
         return coef, points.sum(axis=1)
 
 
-def conjugate_gradients(product, b, fraction, enough, at_most, metric=None):
-    """Solve A x = b until the norm of the residual is below `fraction` of the norm of b, or below `enough`.
+def conjugate_gradients(product, b, rtol, atol, maxiter, metric=None):
+    """Solve A x = b until the norm of the residual is below `rtol` of the norm of b, or below `atol`.
 
-    Returns x, and whether `at_most` steps were enough. `metric` times a vector gives its inner products with others
+    Returns x, and whether `maxiter` steps were enough. `metric` times a vector gives its inner products with others
     (Euclidean by default), and `product(v, metric(v))` is A v.
     """
     x = np.zeros_like(b)
     r = b.copy()
     of_r = r if metric is None else metric(r)
     p, of_p, rho = r, of_r, r @ of_r
-    target = max(fraction * np.sqrt(max(rho, 0.0)), enough)
-    for _ in range(at_most):
+    target = max(rtol * np.sqrt(max(rho, 0.0)), atol)
+    for _ in range(maxiter):
         q = product(p, of_p)
         step = rho / (of_p @ q)
         x += step * p
