@@ -7,7 +7,7 @@ TERMS = (".live canvas.parts",)
 BOUND_MAP = (".live canvas.bound-map",)
 PRICE = (".st-key-price-figure",)
 UNION = (".st-key-union-figure",)
-PROMISES = (".live:has(.promise-panels)",)
+PROMISES = (".live:has(.promise-panels)", ".st-key-promise")  # the second in the static edition
 
 LESSONS = (
     Lesson(

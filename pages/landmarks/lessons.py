@@ -5,7 +5,7 @@ from pages.shared.lesson import Lesson, Step
 MAPS = (".live .maps",)
 DECISIONS = (".live .decisions",)
 WEIGHTS = (".live .weights-figure",)
-WORTH = (".live .worth-panels",)
+WORTH = (".live .worth-panels", ".st-key-worth")  # the second in the static edition
 
 LESSONS = (
     Lesson(

@@ -80,6 +80,7 @@ def test_points_are_drawn_undone_and_linked(open_page, server):
     assert drawn(page) == [start + 2, 0]
 
     # the QR code holds the points; a fresh browser shows the same
+    settle(page)
     link = read_code(page)
     assert link.startswith(f"{server}/landmarks?") and "points" in parse_qs(urlsplit(link).query)
     fresh = open_page(link.split("/", 3)[3], apart=True)
