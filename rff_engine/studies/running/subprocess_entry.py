@@ -50,7 +50,10 @@ def main() -> int:
 
 
 def _write_line(**what) -> None:
-    print(json.dumps(what), flush=True)
+    try:
+        print(json.dumps(what), flush=True)
+    except BrokenPipeError:
+        os._exit(1)  # The process that reads is gone, and with it whoever waits for this run.
 
 
 if __name__ == "__main__":
