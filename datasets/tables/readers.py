@@ -106,7 +106,7 @@ def _found(data: bytes | str, form: str, limits: Limits, choices: Choices) -> Fo
     if form == "ARFF" or formats.is_arff(text):
         return replace(formats.arff(text, limits), guesses=guesses)
     rows, separator = body.rows_of(text, ("\t", "\t+") if form == "TSV" else tuple(SEPARATORS), choices)
-    note = "No sign separates the cells: they were told by their places, so check the columns."
+    note = "No sign separates the cells; they are split by position, so check the columns."
     others = tuple(one for one in SEPARATORS if one != separator)
     guesses.append(Guess("separator", separator, others, note if separator == "aligned" else ""))
     names, own, on_lines = body.find(rows, limits, choices)

@@ -32,7 +32,7 @@ NOTES = ("info", "warning")
 #: Controls by the name that the test harness has for them.
 CONTROLS = ("selectbox", "slider", "select_slider", "button_group", "toggle", "segmented_control")
 #: Blocks that are left out, by the ends of their ids.
-LEFT_OUT = ("steps", "unseen", "lessons", "presets", "ending", "first_steps", "pin_settings", "link_note")
+LEFT_OUT = ("steps", "unseen", "lessons", "presets", "ending", "first_steps", "link_note")
 
 
 @dataclass(frozen=True)

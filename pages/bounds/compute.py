@@ -49,7 +49,8 @@ def candidate_risks(settings: BoundSettings) -> toy_bounds.CandidateRisks:
     """Compute the losses of the candidates on the sample, and on many fresh points."""
     sample = settings.data.sample()
     fresh = settings.data.fresh_sample(RISK_POINTS)
-    kernel, X_fresh = rff.GaussianKernel(settings.sigma), fresh.X.astype(np.float32)
+    kernel = rff.GaussianKernel(settings.sigma)
+    X_fresh = fresh.X.astype(np.float32)
     return toy_bounds.candidate_risks(
         sample.X, sample.y, X_fresh, fresh.y, kernel, settings.n_frequencies, random_state=settings.data.seed
     )

@@ -12,7 +12,7 @@ import { LiveView, REST, mounting, paintScale } from "../shared/live/view.js";
 /** @import { Context } from "../shared/live/svg.js" */
 /** @import { Data, Root } from "../shared/live/view.js" */
 
-const PLACES = 32; // along a side of the map of errors, as in the plain figure
+const PLACES = 32; // along a side of the map of errors, as in the static edition's figure
 const COARSEST = 8; // distance in places of the first pass; each further pass halves it
 const BUDGET = { moving: 8, resting: 40 }; // milliseconds a frame for further places
 const SIMILARITY_CELLS = 100;

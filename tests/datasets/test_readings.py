@@ -324,7 +324,7 @@ def test_places_separate_cells_where_no_sign_does():
     rows = [f"{i:4d} {'Ohio St' if i % 2 else 'Oregon':8s} {'' if i % 3 else i / 4:5} {i % 2}" for i in range(30)]
     table = table_of("   a b            c d", *rows)
     assert table.names == ("a", "b", "c", "d") and shown(table, "b")[:2] == ["Oregon", "Ohio St"]
-    assert table.column("c").n_missing == 20 and "told by their places" in notes(table)
+    assert table.column("c").n_missing == 20 and "split by position" in notes(table)
 
 
 def test_rows_with_gaps_at_an_end_belong_to_the_body():

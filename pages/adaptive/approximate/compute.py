@@ -38,12 +38,16 @@ SEQUENCES = ("monte_carlo", "orthogonal", "structured_orthogonal", "fastfood", "
 MOST_FREQUENCIES = 200
 #: Numbers of frequencies of error curves, and draws at each; fewer of both for descents, which cost more.
 R_VALUES, DRAWS = (5, 10, 20, 50, 100, 200), 5
-DESCENT, DESCENT_R_VALUES, DESCENT_DRAWS = ("sample", "cluster", "nearest"), (5, 10, 20, 50), 2
+DESCENT = ("sample", "cluster", "nearest")
+DESCENT_R_VALUES = (5, 10, 20, 50)
+DESCENT_DRAWS = 2
 #: Simulated variances: their frequencies, draws and distances. A variance times the number of features does not depend
 #: on the number of frequencies; one frequency makes its simulation least noisy.
 VARIANCE_FREQUENCIES, VARIANCE_DRAWS, VARIANCE_POINTS = 1, 8000, 33
 #: Timing of kernel ridge regression and of ridge regression on two kinds of features: points, and draws.
-REGRESSIONS, N_VALUES, REGRESSION_DRAWS = ("kernel_ridge", "monte_carlo", "nystroem"), (125, 250, 500, 1000, 2000), 3
+REGRESSIONS = ("kernel_ridge", "monte_carlo", "nystroem")
+N_VALUES = (125, 250, 500, 1000, 2000)
+REGRESSION_DRAWS = 3
 #: lambda: the values to choose from, the value of the fits on a line, and the value of the timing.
 LAMBDAS, LINE_LAMBDA, TIMED_LAMBDA = tuple(10.0**power for power in range(-7, 1)), 1e-2, 1e-3
 #: Training points on the line.

@@ -97,7 +97,8 @@ def show_landmarks(values, chosen):
 
     # Frequencies are drawn in sequence, so the live view can take the first D of the maximum.
     with layout.show_errors():
-        largest, problem = problem_of(MAX_FREQUENCIES), problem_of(values.D)
+        largest = problem_of(MAX_FREQUENCIES)
+        problem = problem_of(values.D)
         path = remembered(("path", *key, values.D, values.C), lambda: compute.landmark_path(where, problem, values.C))
     packed = remembered(("live", *key, values.C), lambda: view.live_landmarks(where, largest, values.C))
     live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))

@@ -99,10 +99,12 @@ def show_live(values, settings: compute.CandidateSettings) -> None:
     """Show the live view; its own sliders replace the sidebar's."""
     if values.mu == LIVE_ORDER:
         # Another prior stretches the same draws, another noise moves the same points: the view needs no server.
-        packed, sliders = view.drawn_kernel(settings), (TEMPERATURE, RADIUS, WIDTH, *ELLIPSE)
+        packed = view.drawn_kernel(settings)
+        sliders = (TEMPERATURE, RADIUS, WIDTH, *ELLIPSE)
         sliders += () if settings.data.points else (NOISE_OR_COPIES,)
     else:
-        packed, sliders = view.live_kernel(settings, RADIUS.values, values.mu), (TEMPERATURE, RADIUS)
+        packed = view.live_kernel(settings, RADIUS.values, values.mu)
+        sliders = (TEMPERATURE, RADIUS)
     live.mount("kernel", packed, values, sliders)
 
 
