@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shared import catalogue
-from pages.shared.server import browser_messages, navigation, queues, visits
+from pages.shared.server import browser_messages, navigation, visits, workers
 
 browser_messages.refuse_unused()
 st.set_page_config(page_title="PAC-Bayesian random Fourier features", page_icon="🌊", layout="wide")
@@ -22,7 +22,7 @@ page = st.navigation(menus, position="top")
 navigation.record_page(page.url_path)
 visits.current_visitor()
 try:
-    with queues.compute_slot():
+    with workers.compute_slot():
         page.run()
 finally:  # also if the page stops early
     navigation.settle_libraries()

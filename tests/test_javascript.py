@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.shared.javascript import join_modules
+from pages.shared.browser import join_modules
 from pages.shared.live import parts as live
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -20,9 +20,9 @@ from deploy.site import words
 from deploy.site.exporting import Exported, export_page
 from deploy.site.packing import packed
 from pages.shared import glossary
+from pages.shared.browser import as_expression, join_modules
 from pages.shared.catalogue import Page
-from pages.shared.glossary.terms import TERMS
-from pages.shared.javascript import as_expression, join_modules
+from pages.shared.glossary import TERMS
 from pages.shared.lessons import content
 from pages.shared.live import parts as live
 
@@ -114,7 +114,7 @@ def write_shared(folder: Path) -> None:
 def write_pages(folder: Path, exported: Sequence[Exported]) -> None:
     """Write the pages and their scripts."""
     lessons = {lesson["key"]: (page, lesson) for page in exported for lesson in page.lessons}
-    order = [key for key in (lesson.key for lesson in content.LESSONS) if key in lessons]
+    order = [key for key in (lesson.key for lesson in content.all_lessons()) if key in lessons]
     following = {
         key: {"page": _lesson_address(*lessons[after]), "title": lessons[after][1]["title"]}
         for key, after in pairwise(order)

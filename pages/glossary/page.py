@@ -5,7 +5,7 @@ import streamlit as st
 from pages.shared import layout
 from pages.shared.controls import presentation
 from pages.shared.controls.widgets import mount
-from pages.shared.glossary.terms import TERMS
+from pages.shared.glossary import TERMS
 
 
 def main() -> None:

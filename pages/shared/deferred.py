@@ -13,7 +13,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shared import browser, layout
-from pages.shared.server import navigation, queues
+from pages.shared.server import navigation, workers
 
 _SCRIPT = Path(__file__).with_name("deferred.js")
 _place = browser.component("place", _SCRIPT, '<div class="place"></div>', ["deferred.css"])
@@ -56,7 +56,7 @@ def _show_when_near(key: str, run: int, part: Callable[[], object]) -> None:
             st.rerun()
         if not near:
             return
-        with queues.compute_slot(), layout.show_errors():
+        with workers.compute_slot(), layout.show_errors():
             part()
 
 

@@ -229,7 +229,7 @@ def main() -> None:
         st.header("Short lessons")
         st.markdown("A few steps each, on one of the pages: look, predict, and see what happens.")
         with st.container(key="all_lessons"):
-            for lesson in lessons.content.LESSONS:
+            for lesson in lessons.content.all_lessons():
                 label = f"**{lesson.title}.** {lesson.takeaway}"
                 link(lesson.page, label, icon="school", **lessons.address(lesson))
         presentation.show_button()

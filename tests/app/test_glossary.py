@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pages.shared import glossary
-from pages.shared.glossary.terms import TERMS
+from pages.shared.glossary import TERMS
 
 from .sessions import ROOT, opened
 

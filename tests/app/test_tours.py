@@ -49,7 +49,7 @@ from rff_engine.studies.toy.learning import plane_posterior
 from rff_engine.studies.toy.plane import cell_centres, plane_points
 
 PAGES = Path(__file__).parents[2] / "pages"
-STEPS = [(lesson, k) for lesson in content.LESSONS for k in range(1, len(lesson.steps) + 1)]
+STEPS = [(lesson, k) for lesson in content.all_lessons() for k in range(1, len(lesson.steps) + 1)]
 NAMES = [f"{lesson.key} {k}" for lesson, k in STEPS]
 
 
@@ -71,11 +71,11 @@ def texts_of(step: Step) -> tuple[str, ...]:
 
 
 def test_keys_of_lessons_are_unique():
-    assert len({lesson.key for lesson in content.LESSONS}) == len(content.LESSONS) > 0
-    assert all(re.fullmatch(r"[a-z-]+", lesson.key) for lesson in content.LESSONS)
+    assert len({lesson.key for lesson in content.all_lessons()}) == len(content.all_lessons()) > 0
+    assert all(re.fullmatch(r"[a-z-]+", lesson.key) for lesson in content.all_lessons())
 
 
-@pytest.mark.parametrize("lesson", content.LESSONS, ids=lambda lesson: lesson.key)
+@pytest.mark.parametrize("lesson", content.all_lessons(), ids=lambda lesson: lesson.key)
 def test_a_lesson_has_a_page_a_takeaway_and_a_few_steps(lesson):
     assert lesson.page in BY_NAME
     assert 3 <= len(lesson.steps) <= 6
@@ -114,7 +114,7 @@ def test_a_step_sets_controls_of_its_page_to_values_they_allow(lesson, k):
 
 
 def test_positions_of_right_answers_vary():
-    for lesson in content.LESSONS:
+    for lesson in content.all_lessons():
         assert len({step.right for step in lesson.steps}) > 1
 
 
@@ -860,7 +860,7 @@ CHECKS = {
 
 def test_every_step_has_a_check():
     assert {key: len(checks) for key, checks in CHECKS.items()} == {
-        lesson.key: len(lesson.steps) for lesson in content.LESSONS
+        lesson.key: len(lesson.steps) for lesson in content.all_lessons()
     }
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from pages.adaptive.approximate import compute
 from pages.adaptive.approximate.page import error_curves
-from pages.shared.server import cache, queues, workers
+from pages.shared.server import cache, workers
 from pages.shared.server.limits import LIMITS
 
 from .sessions import soon
@@ -32,8 +32,8 @@ def one_worker(monkeypatch):
 @pytest.fixture(autouse=True)
 def one_slot(monkeypatch):
     """One slot for scripts, and a line for one waiting sweep."""
-    monkeypatch.setattr(queues, "_slots", threading.Semaphore(1))
-    monkeypatch.setattr(queues, "LIMITS", replace(LIMITS, waiting_sweeps=1))
+    monkeypatch.setattr(workers, "_slots", threading.Semaphore(1))
+    monkeypatch.setattr(workers, "LIMITS", replace(LIMITS, waiting_sweeps=1))
 
 
 def refuse(value):
@@ -50,7 +50,7 @@ def script(work) -> threading.Thread:
     """A script that does some work in a slot."""
 
     def run():
-        with queues.compute_slot(), queues.compute_slot():
+        with workers.compute_slot(), workers.compute_slot():
             work()
 
     thread = threading.Thread(target=run, daemon=True)
@@ -68,9 +68,9 @@ def test_scripts_wait_for_a_slot_which_one_that_raises_or_waits_for_a_worker_fre
     end.set()
     second.join(30)
     first.join(30)
-    with pytest.raises(ValueError, match="value is 7"), queues.compute_slot():
+    with pytest.raises(ValueError, match="value is 7"), workers.compute_slot():
         raise ValueError("value is 7.")
-    with queues.compute_slot():  # the other script ends before the call of this one does
+    with workers.compute_slot():  # the other script ends before the call of this one does
         waiting = {"only": lambda: script(lambda: worked.append("third")).join(30)}
         assert workers.results(waiting) == {"only": None}
     assert worked == ["second", "third"]
@@ -80,25 +80,25 @@ def test_sweeps_take_turns_see_who_is_ahead_and_are_bounded(monkeypatch):
     said, order, end = [], [], threading.Event()
 
     def sweep(name, report=said.append):
-        with queues.sweep_turn(report):
+        with workers.sweep_turn(report):
             order.append(name)
             assert end.wait(30)
 
     threads = [threading.Thread(target=sweep, args=(name,), daemon=True) for name in ("first", "second")]
     for count, thread in enumerate(threads, 1):
         thread.start()
-        assert soon(lambda count=count: len(queues._sweeps) == count)
+        assert soon(lambda count=count: len(workers._sweeps) == count)
     assert soon(lambda: said) and set(said) == {"Waiting: 1 sweep of another visitor is ahead of this one."}
     with pytest.raises(ValueError, match="1 sweep is waiting, the most allowed"):
         sweep("third")
     assert order == ["first"]
     with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):  # a visitor who leaves frees his place
-        patch.setattr(queues, "LIMITS", replace(LIMITS, waiting_sweeps=2))
+        patch.setattr(workers, "LIMITS", replace(LIMITS, waiting_sweeps=2))
         sweep("fourth", lambda text: 1 / 0)
     end.set()
     for thread in threads:
         thread.join(30)
-    assert order == ["first", "second"] and not queues._sweeps
+    assert order == ["first", "second"] and not workers._sweeps
 
 
 @pytest.mark.second("starts processes")

@@ -114,10 +114,10 @@ def walk(page, lesson: Lesson, correct: bool = True) -> None:
 
 
 @pytest.mark.slow("walks through every step of every lesson")
-@pytest.mark.parametrize("lesson", content.LESSONS, ids=lambda lesson: lesson.key)
+@pytest.mark.parametrize("lesson", content.all_lessons(), ids=lambda lesson: lesson.key)
 def test_a_lesson_leads_to_the_next_one(open_page, lesson):
     """Every other lesson with reduced motion, which is faster: no frames of gliding and scrolling are drawn."""
-    motion = "reduce" if content.LESSONS.index(lesson) % 2 else "no-preference"
+    motion = "reduce" if content.all_lessons().index(lesson) % 2 else "no-preference"
     page = open_lesson(open_page, lesson, reduced_motion=motion)
     walk(page, lesson)
     page.locator(".lesson .next").click()
@@ -134,13 +134,13 @@ def test_a_lesson_leads_to_the_next_one(open_page, lesson):
 
 @pytest.mark.slow("walks through every step of a lesson")
 def test_wrong_predictions_are_shown_and_lead_on_as_well(open_page):
-    lesson = content.LESSONS[1]
+    lesson = content.all_lessons()[1]
     walk(open_lesson(open_page, lesson, width=900), lesson, correct=False)
 
 
 def test_a_link_opens_a_step_on_a_new_server(open_page, start_server):
     """Slow, because it starts a server."""
-    lesson = content.LESSONS[1]
+    lesson = content.all_lessons()[1]
     page = open_page(f"{lesson.page}?lesson={lesson.key}&step=3", address=start_server())
     page.wait_for_selector(".lesson")
     at_step(page, lesson, 3)
@@ -154,7 +154,7 @@ def test_a_link_opens_a_step_on_a_new_server(open_page, start_server):
 
 
 def test_controls_can_be_moved_in_a_lesson_and_stay_after_it(open_page):
-    lesson = content.LESSONS[0]
+    lesson = content.all_lessons()[0]
     page = open_lesson(open_page, lesson)
     thumb = page.locator(".live input[name=D]")
     thumb.focus()
@@ -182,7 +182,7 @@ def test_controls_can_be_moved_in_a_lesson_and_stay_after_it(open_page):
 
 
 def test_another_page_ends_a_lesson_and_a_link_starts_it_again(open_page):
-    lesson = content.LESSONS[1]
+    lesson = content.all_lessons()[1]
     page = open_lesson(open_page, lesson, 2)
     go_to(page, "Bounds")
     page.wait_for_url(re.compile("/bounds"))
@@ -192,7 +192,7 @@ def test_another_page_ends_a_lesson_and_a_link_starts_it_again(open_page):
     go_to(page, "Start here")
     page.wait_for_selector(".st-key-all_lessons a")
     settle(page)
-    expect(page.locator(".st-key-all_lessons a")).to_have_count(len(content.LESSONS))
+    expect(page.locator(".st-key-all_lessons a")).to_have_count(len(content.all_lessons()))
     page.locator(".st-key-all_lessons a").nth(1).click()
     page.wait_for_selector(".lesson")
     at_step(page, lesson, 1)
@@ -201,7 +201,7 @@ def test_another_page_ends_a_lesson_and_a_link_starts_it_again(open_page):
 
 @pytest.mark.first
 def test_the_card_works_by_keyboard_and_announces_its_outcome(open_page):
-    lesson = content.LESSONS[0]
+    lesson = content.all_lessons()[0]
     page = open_lesson(open_page, lesson)
     page.locator(".lesson .answers button").first.focus()
     page.keyboard.press("Tab")
@@ -269,7 +269,7 @@ def test_projector_mode_enlarges_all_pages_hides_their_bars_and_can_be_left(open
 
 
 def test_a_lesson_keeps_projector_mode(open_page):
-    lesson = content.LESSONS[5]
+    lesson = content.all_lessons()[5]
     page = open_lesson(open_page, lesson, more="&projector=true")
     predict(page, lesson, 1, True)
     page.locator(".lesson .next").click()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conftest import settle
 
-from pages.shared.glossary.terms import TERMS
+from pages.shared.glossary import TERMS
 
 MEANING = {term.key: term.meaning for term in TERMS}
 

@@ -15,12 +15,12 @@ from sklearn.svm import LinearSVC
 
 import rff_engine as rff
 from rff_engine.plots import (
-    METHODS,
     BoundCurveDisplay,
     ErrorCurveDisplay,
     SimilarityMapDisplay,
     SpectralWeightsDisplay,
 )
+from rff_engine.plots.displays import METHODS
 from rff_engine.plots.style import CLASS_COLOURS, METHOD_COLOURS, METHOD_NAMES
 
 COLOURS = 2.0**-12  # the relative precision of a map's values

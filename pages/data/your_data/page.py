@@ -13,7 +13,7 @@ from pages.shared.controls import scales
 from pages.shared.controls.toy import BETA, COST, SEED, SIGMA
 from pages.shared.controls.widgets import Number, Options, Scale, hide_in_sidebar, mount, without_headings
 from pages.shared.figures import certificates as certificate_figures, paths, sweeps
-from pages.shared.server import queues
+from pages.shared.server import workers
 from rff_engine.plots import bounds as bound_figures
 from rff_engine.studies.reports.tables import error_by_features
 from rff_engine.studies.toy.certificates import rows_in_words
@@ -152,8 +152,8 @@ def show_sweep(values, chosen):
         if not st.button("Run", type="primary", icon=":material/play_arrow:"):
             return pd.DataFrame, None
         bar, rows = st.progress(0.0, "Starting"), []
-        queues.release_slot()
-        with layout.show_errors(), queues.sweep_turn(lambda text: bar.progress(0.0, text)):
+        workers.release_slot()
+        with layout.show_errors(), workers.sweep_turn(lambda text: bar.progress(0.0, text)):
             for step in compute.sweep_steps(chosen.binary, values.seed):
                 rows += step.rows
                 bar.progress(min(step.done / step.total, 1.0), step.message)

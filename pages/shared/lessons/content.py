@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from pages.shared.catalogue import PAGES, Page
+from pages.shared.catalogue import BY_NAME, PAGES
 from pages.shared.lesson import Lesson
 
 _ROOT = Path(__file__).parents[3]
 
 
-def _in_folder(page: Page) -> tuple[Lesson, ...]:
-    """Return the lessons in the folder of a page."""
-    if not (_ROOT / page.script).with_name("lessons.py").exists():
-        return ()
-    return import_module(f"{page.module.removesuffix('.page')}.lessons").LESSONS
-
-
-LESSONS = tuple(lesson for page in PAGES for lesson in _in_folder(page))
-
-
+@cache
 def lessons_of(page: str) -> dict[str, Lesson]:
-    """Return the lessons of a page, by key."""
-    return {lesson.key: lesson for lesson in LESSONS if lesson.page == page}
+    """Return the lessons in the folder of a page, by key."""
+    record = BY_NAME[page]
+    if not (_ROOT / record.script).with_name("lessons.py").exists():
+        return {}
+    lessons = import_module(f"{record.module.removesuffix('.page')}.lessons").LESSONS
+    return {lesson.key: lesson for lesson in lessons}
+
+
+@cache
+def all_lessons() -> tuple[Lesson, ...]:
+    """Return the lessons of all pages."""
+    return tuple(lesson for page in PAGES for lesson in lessons_of(page.name).values())
 
 
 def lesson_named(key: str) -> Lesson:
@@ -34,7 +36,7 @@ def lesson_named(key: str) -> Lesson:
     ValueError
         If there is no such lesson.
     """
-    for lesson in LESSONS:
+    for lesson in all_lessons():
         if lesson.key == key:
             return lesson
     raise ValueError(f"There is no lesson {key!r} in this version.")
@@ -42,5 +44,6 @@ def lesson_named(key: str) -> Lesson:
 
 def following(lesson: Lesson) -> Lesson | None:
     """Return the next lesson, or None after the last."""
-    after = LESSONS[LESSONS.index(lesson) + 1 :]
+    lessons = all_lessons()
+    after = lessons[lessons.index(lesson) + 1 :]
     return after[0] if after else None

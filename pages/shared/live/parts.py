@@ -6,8 +6,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from pages.shared.browser import join_modules
 from pages.shared.controls.scales import SLIDERS, WIDTHS
-from pages.shared.javascript import join_modules
 from pages.shared.live.packing import KERNEL_CELLS, LIVE_CELLS, PLANE_CELLS
 from rff_engine.plots.style import palette
 

@@ -29,7 +29,7 @@ import datasets
 from datasets.papers.splits import TEST_FRACTION, VALID_FRACTION
 from pages.shared.server import visits
 from pages.shared.server.limits import LIMITS
-from pages.shared.server.queues import too_many_waiting
+from pages.shared.server.workers import too_many_waiting
 from rff_engine.landmarks import landmark_count
 from rff_engine.studies.protocols import PRESETS, FeatureSweep, LandmarkStudy, RunSpec
 from rff_engine.studies.running.processes import redacted_traceback
