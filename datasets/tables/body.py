@@ -36,7 +36,7 @@ ONE_COLUMN = (
 _SNIFFED_LINES, _SNIFFED_CHARACTERS, _SEEN_ROWS, _SEEN_CELLS = 300, 1 << 17, 300, 20_000
 _SEPARATOR_LINE = re.compile(r" *+\"?sep=([,;|\t])\"?[,;|\t]*+ *+(?:\n|$)", re.IGNORECASE)
 _COMMENTS = re.compile(r"(?:[#%][^\n]*+(?:\n|$)|[^\S\n]*+\n)*+")
-_TABS = re.compile(r"\t++")
+_TABS, _BLANKS = re.compile(r"\t++"), re.compile(r"\s{2,}+")
 _AGREE, _REGULAR, _MISFITS = 0.8, 0.9, 0.01
 _LONGEST_COMMENT, _LONGEST_ALIGNED = 10_000, 1000
 _YEARS = range(1800, 2101)
@@ -51,11 +51,7 @@ Row = tuple[int, list[str]]
 def split(text: str, separator: str, quotes: bool = True, strict: bool = True) -> list[Row]:
     """Split a text into rows, and leave out blank ones. Quotation marks in comments at the top have no meaning."""
     comments = _comments(text)
-    rows = []
-    for start, line in enumerate(comments.split("\n"), 1):
-        if line.strip():
-            shown = line.removeprefix("# ")[:_LONGEST_COMMENT]
-            rows.append((start, next(iter(_reader([shown], separator, False, False)))))
+    rows: list[Row] = []
     n_above = comments.count("\n")
     reader = _reader(io.StringIO(text[len(comments) :]), separator, quotes, strict)
     start = n_above + 1
@@ -66,7 +62,19 @@ def split(text: str, separator: str, quotes: bool = True, strict: bool = True) -
             start = n_above + reader.line_num + 1
     except csv.Error as error:
         raise UploadError(_problem(str(error), start, n_above + reader.line_num, separator)) from None
-    return rows
+    above = [(line, _comment(shown, separator, rows)) for line, shown in enumerate(comments.split("\n"), 1)]
+    return [row for row in above if row[1]] + rows
+
+
+def _comment(line: str, separator: str, rows: Sequence[Row]) -> list[str]:
+    """Split a comment; where blanks separate, names with single blanks may stand between longer runs."""
+    line = line.removeprefix("# ")[:_LONGEST_COMMENT]
+    if not line.strip():
+        return []
+    apart = _BLANKS.split(line.strip())
+    if separator == " " and rows and len(apart) == len(rows[0][1]):
+        return apart
+    return next(iter(_reader([line], separator, False, False)))
 
 
 def _comments(text: str) -> str:
@@ -146,11 +154,12 @@ def rows_of(text: str, separators: Sequence[str], choices: Mapping[str, str]) ->
 
 
 def _loosely_split(text: str, separator: str) -> list[Row]:
-    """Split a text with odd quotation marks, if all rows have as many cells. Between tabs a mark may be a letter."""
+    """Split a text with odd quotation marks, if most rows have as many cells. Between tabs a mark may be a letter."""
     for quotes in (True, False)[: 1 + (separator[0] == "\t")]:
         rows = split(text, separator, quotes, strict=False)
         are_lines = all("\n" not in cell for _, cells in rows for cell in cells)
-        if are_lines and len({len(cells) for _, cells in rows}) == 1:
+        width = _width([cells for _, cells in rows])
+        if are_lines and sum(len(cells) == width for _, cells in rows) >= _REGULAR * len(rows):
             return rows
     return []
 
@@ -266,6 +275,9 @@ def _agrees(cells: Sequence[str], kinds: Sequence[str]) -> bool:
     typed = [one == kind for one, kind in pairs if kind in ("number", "date")]
     if typed:
         return 2 * sum(typed) >= len(typed)
+    n_texts = [bool(cell.strip()) for cell, kind in zip(cells, kinds, strict=True) if kind == "text"]
+    if len(n_texts) > 1 and all(n_texts):
+        return True
     n_expected = sum(kind != "" for kind in kinds)
     return 2 * len(pairs) >= n_expected + (kinds.count("text") < n_expected)
 

@@ -29,7 +29,8 @@ ANSWERS = {DECIMAL: ("point", "comma"), ORDER: (MONTH_FIRST, DAY_FIRST), MARKS: 
 LONGEST_NUMBER, _LONGEST_DATE = 400, 40
 _SIGNS = "$€£¥₹%"
 _BLANKS = str.maketrans("\u00a0\u202f\u2009’", "   '")  # blanks that do not break a line; a curly apostrophe
-_MOST_STRAYS, _SHARE_OF_STRAYS = 3, 0.15
+_MOST_STRAYS, _SHARE_OF_STRAYS, _SHARE_WITH_DIGITS = 3, 0.15, 0.01
+_EARLIEST_YEAR, _LATEST_YEAR = 1000, 2999
 
 
 def _numbers(thousands: str, decimal: str) -> re.Pattern:
@@ -46,22 +47,22 @@ Style = tuple[str, str]
 PLAIN: Style = ("", ".")
 _EVERY_STYLE: tuple[Style, ...] = (PLAIN, ("", ","), (",", "."), (".", ","), ("'", "."), (" ", "."), (" ", ","))
 STYLES: dict[Style, re.Pattern[str]] = {style: _numbers(*style) for style in _EVERY_STYLE}
-_TIME = (
-    r"(?:[T ,]\s?(?P<hour>\d{1,2}):(?P<min>\d\d)(?::(?P<s>\d\d(?:\.\d{1,9})?))?\s?(?P<half>[AP]M)?"
-    r"(?P<zone>Z|[+-]\d\d:?\d\d)?)?"
-)
-_DATES = tuple(
-    re.compile(r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?" + pattern + _TIME, re.ASCII | re.IGNORECASE)
+_CLOCK_TIME = r"(?P<hour>\d{1,2}):(?P<min>\d\d)(?::(?P<s>\d\d(?:\.\d{1,9})?))?\s?(?P<half>[AP]M)?"
+_TIME = rf"(?:[T ,]\s?{_CLOCK_TIME}(?P<zone>Z|[+-]\d\d:?\d\d)?)?"
+_DAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?"
+_DATES = [
+    re.compile(pattern, re.ASCII | re.IGNORECASE)
     for pattern in (
-        r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2}|[A-Z]{3})(?:(?P=mark)(?P<day>\d{1,2}))?",
-        r"(?P<a>\d{1,2})(?P<mark>[-/.])(?P<b>\d{1,2})(?P=mark)(?P<year>\d{4}|\d\d)",
-        r"(?P<day>\d{1,2})[- /](?P<month>[A-Z]{3,9})[- /](?P<year>\d{4}|\d\d)",
-        r"(?P<month>[A-Z]{3,9})[- ](?:(?P<day>\d{1,2}),?[- ])?(?P<year>\d{4})",
-        r"(?P<year>\d{4})[- ](?P<month>[A-Z]{3,9})",
-        r"(?P<year>\d{4})[- ]?(?:Q(?P<quarter>[1-4])|M(?P<month>\d{1,2}))",
-        r"Q(?P<quarter>[1-4])[-/ ]?(?P<year>\d{4})",
+        _DAY + r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2}|[A-Z]{3})(?:(?P=mark)(?P<day>\d{1,2}))?" + _TIME,
+        _DAY + r"(?P<a>\d{1,2})(?P<mark>[-/.])(?P<b>\d{1,2})(?P=mark)(?P<year>\d{4}|\d\d)" + _TIME,
+        _DAY + r"(?P<day>\d{1,2})[- /](?P<month>[A-Z]{3,9})[- /](?P<year>\d{4}|\d\d)" + _TIME,
+        _DAY + r"(?P<month>[A-Z]{3,9})[- ](?:(?P<day>\d{1,2}),?[- ])?(?P<year>\d{4})" + _TIME,
+        _DAY + r"(?P<year>\d{4})[- ](?P<month>[A-Z]{3,9})" + _TIME,
+        _DAY + r"(?P<year>\d{4})[- ]?(?:Q(?P<quarter>[1-4])|M(?P<month>\d{1,2}))" + _TIME,
+        _DAY + r"Q(?P<quarter>[1-4])[-/ ]?(?P<year>\d{4})" + _TIME,
+        _CLOCK_TIME,
     )
-)
+]
 _MONTHS_IN_FULL = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -70,7 +71,7 @@ _MONTHS = {name[:n]: at for at, name in enumerate(_MONTHS_IN_FULL, 1) for n in (
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAMED_DATE = re.compile(r"dat[eu]|day|time|ymd|yymm", re.IGNORECASE)
 _NAMED_CLOCK = re.compile(r"timestamp|epoch|unix", re.IGNORECASE)
-_EIGHT_DIGITS = re.compile(r"(?:1[89]|20)\d{6}", re.ASCII)
+_DIGITS = re.compile(r"((?:1[89]|20)\d\d)(\d\d)(\d\d)?", re.ASCII)
 _SHORT_YEAR = re.compile(r"\d{1,2}[-/.]\d{1,2}[-/.]\d\d", re.ASCII)
 _TWO_CAPITALS = re.compile(r"[A-Z]{2}")
 _CLOCK = (10**8, 4 * 10**9)  # seconds since 1970, of the years 1973 to 2096
@@ -115,12 +116,16 @@ def any_number(text: str) -> float | None:
 
 
 def day(text: str, order: str = MONTH_FIRST) -> float | None:
-    """Return the days since 1970 of a month, date or time, in UTC if it has no offset; None for other text."""
+    """Return the days since 1970 of a month, date or time, in UTC if it has no offset; None for other text.
+
+    A time without a date is of the first day.
+    """
     matches = (pattern.fullmatch(text) for pattern in _DATES) if len(text) < _LONGEST_DATE else ()
     match = next(filter(None, matches), None)
     if match is None:
         return None
-    parts = {name: value or "" for name, value in match.groupdict().items()}
+    parts = {"year": "1970", "month": "1", "zone": ""} if "year" not in match.re.groupindex else {}
+    parts |= {name: value or "" for name, value in match.groupdict().items()}
     if "a" in parts:
         if parts["mark"] == "." and len(parts["year"]) == 2 and len(parts["a"] + parts["b"]) < 4:
             return None  # a version
@@ -129,7 +134,10 @@ def day(text: str, order: str = MONTH_FIRST) -> float | None:
     hour = int(parts["hour"] or 0)
     if parts["half"]:
         hour = hour % 12 + 12 * (parts["half"].lower() == "pm")
-    stamp = f"{_year(parts['year']):04d}-{_month(parts):02d}-{int(parts.get('day') or 1):02d}T{hour:02d}"
+    year = _year(parts["year"])
+    if not _EARLIEST_YEAR <= year <= _LATEST_YEAR:
+        return None
+    stamp = f"{year:04d}-{_month(parts):02d}-{int(parts.get('day') or 1):02d}T{hour:02d}"
     try:
         moment = datetime.fromisoformat(f"{stamp}:{parts['min'] or '00'}:{parts['s'] or '00'}{parts['zone'].upper()}")
     except ValueError:
@@ -149,8 +157,10 @@ def _month(parts: Mapping[str, str]) -> int:
     return int(month) if month.isdigit() else _MONTHS.get(month.lower(), 0)
 
 
-def _eight_digits(text: str) -> float | None:
-    return day(f"{text[:4]}-{text[4:6]}-{text[6:]}") if _EIGHT_DIGITS.fullmatch(text) else None
+def _digits(text: str) -> float | None:
+    """Return the days since 1970 of a date such as 20200131, or of a month such as 202001."""
+    match = _DIGITS.fullmatch(text)
+    return day("-".join(filter(None, match.groups()))) if match else None
 
 
 @lru_cache(1 << 16)
@@ -253,7 +263,7 @@ def _as_dates(texts: Sequence[str], most_unread: int) -> Iterable[Reading]:
 def _readings(name: str, cells: Cells, kind: str | None) -> list[Reading]:
     """Return the ways to read most texts of a column; none if it is text.
 
-    Texts that cannot be read count as missing. Unless a kind is chosen, these must be few and without digits.
+    Texts that cannot be read count as missing. Unless a kind is chosen, these must be few.
     """
     texts = cells.shown
     if not texts or kind == "text":
@@ -263,7 +273,7 @@ def _readings(name: str, cells: Cells, kind: str | None) -> list[Reading]:
     if kind == "date" or (kind is None and all(len(one.values) < len(texts) for one in found)):
         found += _as_dates(texts, most_unread)
     if kind == "date":
-        found.append(Reading("date", "", _values(texts, _eight_digits, most_unread)))
+        found.append(Reading("date", "", _values(texts, _digits, most_unread)))
     n_read = max(len(one.values) for one in found)
     best = [one for one in found if len(one.values) == n_read]
     best = [one for place, one in enumerate(best) if all(one.values != other.values for other in best[:place])]
@@ -275,11 +285,11 @@ def _readings(name: str, cells: Cells, kind: str | None) -> list[Reading]:
 
 
 def _are_strays(texts: set[str], cells: Cells) -> bool:
-    """Return whether texts have no digits and stand in few cells."""
+    """Return whether texts stand in few cells, in very few if they have digits."""
     times = cells.times()
     n_present = sum(times[text] for text in cells.shown)
-    few = sum(times[text] for text in texts) <= _SHARE_OF_STRAYS * n_present
-    return few and not any(map(str.isdigit, "".join(texts)))
+    share = _SHARE_WITH_DIGITS if any(map(str.isdigit, "".join(texts))) else _SHARE_OF_STRAYS
+    return sum(times[text] for text in texts) <= share * n_present
 
 
 # --- columns --------------------------------------------------------------------------------------------------------
@@ -402,8 +412,8 @@ def _noted(column: Column, note: str) -> Column:
 
 
 def _hidden_dates(name: str, taken: Reading) -> dict[str, float]:
-    """Read numbers such as 20200131, or seconds since 1970, as days if the name of the column is that of dates."""
-    if _NAMED_DATE.search(name) and (days := _values(list(taken.values), _eight_digits, 0)):
+    """Read numbers such as 20200131, 202001, or seconds since 1970 as days if the name is that of dates."""
+    if _NAMED_DATE.search(name) and (days := _values(list(taken.values), _digits, 0)):
         return days
     is_clock = _NAMED_CLOCK.search(name) and all(_CLOCK[0] < value < _CLOCK[1] for value in taken.values.values())
     return {text: value / 86400 for text, value in taken.values.items()} if is_clock else {}

@@ -241,7 +241,8 @@ class Attribute(NamedTuple):
     """A column that ARFF declares."""
 
     name: str
-    is_text: bool
+    kind: str
+    """"text", "date" for digits such as 202001, or "" if the cells tell"""
     default: str
     """Value that a sparse row leaves out"""
     only: str
@@ -280,7 +281,7 @@ def arff(text: str, limits: Limits) -> Found:
         part,
         len(rows),
         marks=frozenset({"", "?"}),
-        kinds={f"kind of column {place}": "text" for place, one in enumerate(attributes, 1) if one.is_text},
+        kinds={f"kind of column {place}": one.kind for place, one in enumerate(attributes, 1) if one.kind},
         notes=[f"{quoted(one.name)} and the like: ? was read as not {quoted(one.only)}." for one in only.values()][:1],
     )
 
@@ -294,11 +295,12 @@ def _attribute(number: int, line: str) -> Attribute:
     if kind.startswith("{"):
         first, comma, _ = kind[1:].partition(",")
         first = first.strip(" '\"}")
-        return Attribute(name, True, first, "" if comma else first)
+        return Attribute(name, "text", first, "" if comma else first)
     word = kind.split()[0].lower()
     if word not in (*_NUMERIC, "date", "string"):
         raise UploadError(f"Line {number} has the kind {quoted(kind)}; numeric, string, date and lists can be read.")
-    return Attribute(name, word == "string", "0" if word in _NUMERIC else "", "")
+    is_date = word == "date" and kind[4:].strip(" '\"") in ("yyyyMM", "yyyyMMdd")
+    return Attribute(name, "text" if word == "string" else "date" * is_date, "0" if word in _NUMERIC else "", "")
 
 
 def _row(number: int, line: str, attributes: list[Attribute]) -> list[str]:

@@ -173,13 +173,14 @@ def _can_be(data: bytes, encoding: str) -> bool:
 
 
 def _likely_encoding(data: bytes, known: Sequence[str]) -> str | None:
-    """Return the encoding that charset-normalizer detects. Ties go to the first of `known`, the most frequent one."""
+    """Return the encoding that charset-normalizer detects; of those that are nearly as likely, the first of `known`."""
     if not known or 2 * len(data.translate(None, bytes(range(128)))) > len(data):
         return None  # most bytes are not ASCII, so it is no table
     try:
         from charset_normalizer import from_bytes
     except ModuleNotFoundError:  # the package alone does not install it
         return known[0]
-    best = from_bytes(data[: 1 << 18], cp_isolation=list(known)).best()
-    likely = known if best is None else {best.encoding, *best.could_be_from_charset}
+    found = list(from_bytes(data[: 1 << 18], cp_isolation=list(known)))
+    near = [one for one in found if one.chaos <= found[0].chaos + 0.02 and one.coherence >= found[0].coherence - 0.1]
+    likely = {name for one in near for name in (one.encoding, *one.could_be_from_charset)} or known
     return next(one for one in known if one in likely)

@@ -134,6 +134,11 @@ class Column:
         """Number of distinct values, missing ones not counted."""
         return len(np.unique(self.values[~self.missing]))
 
+    @cached_property
+    def _has_times(self) -> bool:
+        """Whether it holds times of a day, without dates."""
+        return bool(np.all(self.missing | ((self.values >= 0) & (self.values < 1))))
+
     @property
     def constant(self) -> bool:
         """Whether it has fewer than two distinct values."""
@@ -148,8 +153,10 @@ class Column:
             case "text":
                 return printable(self.categories[value])
             case "date":
-                stamp = np.datetime64(0, "s") + np.timedelta64(round(float(value) * 86400), "s")
-                return str(stamp)[:10] if float(value).is_integer() else str(stamp).replace("T", " ")
+                stamp = str(np.datetime64(0, "s") + np.timedelta64(round(float(value) * 86400), "s"))
+                if self._has_times:
+                    return stamp[11:].removesuffix(":00")
+                return stamp[:10] if float(value).is_integer() else stamp.replace("T", " ")
             case _:
                 return f"{value:.6g}"
 

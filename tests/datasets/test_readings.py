@@ -119,7 +119,14 @@ COLUMNS = [
         for cells in (
             *("1,2 & 1,2,3 & 2,3", "12,34,567 & 1,234 & 5", "$10 & €20 & $30", "10 % & 20 & 30 %", "1$2 & 3$4 & 5$6"),
             *("1-2 & 3-4 & 5-6", "123 45 & 678 90 & 111 22", "v1.2.3 & v1.2.4 & v1.3.0", "192.168.1.1 & 10.0.0.1"),
-            *("12:30 & 13:45", "31/12/2019 & 12/31/2019", "1.2.03 & 1.2.04", "1/2 & 3/4", "Mai 1 2000 & Juni 1 2000"),
+            *(
+                "12:30 & 73:45",
+                "8170/3 & 8500/3",
+                "31/12/2019 & 12/31/2019",
+                "1.2.03 & 1.2.04",
+                "1/2 & 3/4",
+                "Mai 1 2000 & Juni 1 2000",
+            ),
             *("5 of 2000 & 6 of 2001", "30.02.2020 & 1.1.2020", "2020Q5 & 2020Q1", "20Q1 & 20Q2", "1990-91 & 1991-92"),
         )
     ),
@@ -127,6 +134,7 @@ COLUMNS = [
         ("\t", "1 2", cells, dates, "though it could be" * (dates[0] == "!"))
         for cells, dates in (
             ("2012/01/31 & 2012/02/01", "2012-01-31 2012-02-01"),
+            ("04:28 & 17:36:05", "04:28 17:36:05"),
             ("2010/01/01 00:00 & 2010/01/01 06:30", "2010-01-01 2010-01-01_06:30:00"),
             ("31.12.2019 & 1.1.2020", "2019-12-31 2020-01-01"),
             ("12/31/2019 & 1/2/2020", "2019-12-31 2020-01-02"),
@@ -220,11 +228,12 @@ def test_a_value_that_looks_like_a_mark_of_missing_values_stays(cells):
         *((name, [f"202001{i}" for i in range(10, 32)], "date") for name in ("date", "Datum", "birth_day", "YYYYMMDD")),
         ("code", [f"202001{i}" for i in range(10, 32)], "number"),
         ("date", [f"202001{i}" for i in range(10, 33)], "number"),  # the 32nd
-        ("date", [f"2020{i}" for i in range(10, 13)], "number"),
+        ("month_of_date", [f"2020{i}" for i in range(10, 13)], "date"),
+        ("date", [f"2020{i}" for i in range(10, 14)], "number"),  # the 13th month
         ("candidate", [f"9020{i:04d}" for i in range(20)], "number"),
     ],
 )
-def test_numbers_of_eight_digits_are_dates_below_the_name_of_one(name, cells, kind):
+def test_digits_are_dates_below_the_name_of_one(name, cells, kind):
     column = table_of(f"{name},y", *(f"{cell},{i % 3}" for i, cell in enumerate(cells * 4))).columns[0]
     assert column.kind == kind and bool(column.note) == (kind == "date")
 
