@@ -24,6 +24,7 @@ SEPARATORS = {
     "|": "vertical bars",
     "\t+": "runs of tabs",
     " ": "blanks",
+    "  ": "two or more blanks",
     "aligned": "their places",
 }
 """Possible separators of cells; a run of tabs or of blanks counts as one"""
@@ -88,6 +89,8 @@ def _reader(lines, separator: str, quotes: bool, strict: bool):
         lines = (_TABS.sub("\t", line.strip("\n\t")) for line in lines)
     elif separator == " ":
         lines = (line.strip().replace("\t", " ") for line in lines)
+    elif separator == "  ":
+        lines, separator = (_BLANKS.sub("\t", line.strip()) for line in lines), "\t"
     elif separator == "aligned":
         return _Aligned(lines)
     quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
@@ -145,21 +148,21 @@ def rows_of(text: str, separators: Sequence[str], choices: Mapping[str, str]) ->
     try:
         rows = split(text, separator)
     except UploadError:
-        rows = _loosely_split(text, separator)
+        rows = _loosely_split(text, separator, _REGULAR)
         if not rows:
             raise
     if separator[0] == "\t" and len(rows) < text.count("\n"):
-        rows = _loosely_split(text, separator) or rows
+        rows = _loosely_split(text, separator, 1.0) or rows
     return rows, separator
 
 
-def _loosely_split(text: str, separator: str) -> list[Row]:
-    """Split a text with odd quotation marks, if most rows have as many cells. Between tabs a mark may be a letter."""
+def _loosely_split(text: str, separator: str, share: float) -> list[Row]:
+    """Split a text with odd quotation marks if a share of rows have as many cells; between tabs they may be letters."""
     for quotes in (True, False)[: 1 + (separator[0] == "\t")]:
         rows = split(text, separator, quotes, strict=False)
         are_lines = all("\n" not in cell for _, cells in rows for cell in cells)
         width = _width([cells for _, cells in rows])
-        if are_lines and sum(len(cells) == width for _, cells in rows) >= _REGULAR * len(rows):
+        if are_lines and sum(len(cells) == width for _, cells in rows) >= share * len(rows):
             return rows
     return []
 
@@ -167,7 +170,7 @@ def _loosely_split(text: str, separator: str) -> list[Row]:
 def _best_separator(text: str, separators: Sequence[str]) -> str:
     """Return the separator with the most regular body. Ties go to more numbers and dates, then to more cells.
 
-    Runs of blanks or tabs are tried only if no single sign separates the cells, and aligned places last.
+    Runs of blanks or tabs are tried only if no single sign separates the cells; two blanks and aligned places last.
     """
     start = len(_comments(text))
     lines = text[start : start + _SNIFFED_CHARACTERS].splitlines(keepends=True)
@@ -175,7 +178,7 @@ def _best_separator(text: str, separators: Sequence[str]) -> str:
     is_cut = start + len(sample) < len(text)
     scores: dict[str, tuple[int, float, int]] = {}
     n_with_signs = sum(any(sign in line for sign in ",;\t|") for line in lines)
-    ways = [(",;\t|", 2), (("\t+", " "), 1), (("aligned",), 1)]
+    ways = [(",;\t|", 2), (("\t+", " "), 1), (("  ", "aligned"), 1)]
     for some, enough in ways if 2 * n_with_signs < len(lines) else ways[:2]:
         scores |= {one: _score(sample, one, is_cut) for one in separators if one in some}
         if max(scores.values())[0] >= enough:
@@ -186,7 +189,7 @@ def _best_separator(text: str, separators: Sequence[str]) -> str:
 def _score(sample: str, separator: str, is_cut: bool) -> tuple[int, float, int]:
     """Return how regular rows are, the share of numbers and dates among their cells, and their width."""
     try:
-        rows = [cells for _, cells in split(sample, separator, strict=False)]
+        rows = [cells for _, cells in split(sample, separator, strict=False) if not _is_comment(cells)]
     except UploadError:
         return 0, 0.0, 0
     rows = rows[:-1] if is_cut and len(rows) > 1 else rows  # a quoted cell may go on below
@@ -200,6 +203,10 @@ def _score(sample: str, separator: str, is_cut: bool) -> tuple[int, float, int]:
     kinds = Counter(kind_of(cell[:100]) for place in fits[:_SEEN_ROWS] for cell in rows[place][:50])
     typed = (kinds["number"] + kinds["date"]) / kinds.total()
     return is_regular + (is_regular and is_clean), typed * is_regular, width
+
+
+def _is_comment(cells: Sequence[str]) -> bool:
+    return cells[0][:1] in ("#", "%")
 
 
 def _width(rows: Sequence[Sequence]) -> int:
@@ -232,7 +239,7 @@ def find(rows: list[Row], limits: Limits, choices: Mapping[str, str]) -> tuple[l
         first = names_at + 1
     body = [row for row in rows[first:end] if len(row[1]) == width]
     misfits = [row for row in rows[first:end] if len(row[1]) != width] if len(body) < end - first else []
-    if sum(cells[0][:1] != "#" for _, cells in misfits if cells) > max(1, _MISFITS * len(body)):
+    if sum(not _is_comment(cells) for _, cells in misfits) > max(1, _MISFITS * len(body)):
         start, cells = misfits[0]
         raise UploadError(
             f"Line {start} has {counted(len(cells), 'cell')}, most lines have {width}; every line needs as many."

@@ -20,6 +20,7 @@ from .table import Column, Guess, Kind, UploadError, quoted
 MISSING = frozenset(
     {*("", "na", "n/a", "n.a.", "#n/a", "#na", "<na>", "nan", "-nan", "+nan", "nat", "null", "#null!", "none", "\\n")}
     | {*("?", "-", "--", ".", "..", "...", ":", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "(null)")}
+    | {"undefined", "--undefined--"}
 )
 """Cells that count as missing, in lower case"""
 DECIMAL, ORDER, MARKS, ONLY_EMPTY = "decimal mark", "order of dates", "missing marks", "only empty cells"

@@ -216,6 +216,12 @@ def test_marks_of_missing_values_are_missing(mark):
     assert shown(table_of("x,y", "1.5,1", f"{mark},2", "2.5,3", times=5), "x") == ["1.5", "", "2.5"] * 5
 
 
+def test_a_cell_among_a_hundred_may_have_a_unit():
+    for n, kind in ((100, "number"), (40, "text")):
+        column = table_of("x,y", *(f"{i}.5,{i}" for i in range(n)), "39 g,1").column("x")
+        assert column.kind == kind and "“39 g”" in column.note
+
+
 @pytest.mark.parametrize("cells", ["- +", "NA EU AF AS SA", "none_at_all a b"])
 def test_a_value_that_looks_like_a_mark_of_missing_values_stays(cells):
     table = table_of("x,y", *(f"{cell},{i}" for i, cell in enumerate(cells.split())), times=6)
@@ -319,12 +325,15 @@ PAIRS = [f"{i};{i % 3 * 2.5}" for i in range(12)]
         ("", "a|b", [f"x;{i}|{i % 3 * 2.5}" for i in range(12)], "|"),
         ("", "a, b, c", [f"{i}, {i % 3 * 2.5}, x y" for i in range(12)], ","),
         ("", "a\tb\tc", [f"{i}\t{i % 3 * 2.5}\tone, two" for i in range(12)], "\t"),
+        ("", "   a     b      c", [f"{i:4}  {i % 3 * 2.5}  {'up to' * (i % 2)} one" for i in range(12)], "  "),
+        ("", "# a b   b  c d", [f"{i} {i % 3 * 2.5} {i}" for i in range(12)], " "),
+        ('"A title" \n', "a,b,c", [f"{i},{i % 3 * 2.5},{i}" for i in range(12)], ","),
     ],
 )
 def test_separators_and_lines_above_the_table_are_found(above, head, rows, separator):
     table = read(above + "\n".join([head, *rows]))
     assert table.guesses[0].taken == separator and body.SEPARATORS[separator] in table.format
-    assert table.names[:2] == ("a", "b") and table.n_rows == len(rows) and shown(table, "b")[1] == "2.5"
+    assert table.names[:2] in (("a", "b"), ("a b", "b")) and table.n_rows == len(rows) and shown(table, "b")[1] == "2.5"
     n_above = sum(map(bool, above.splitlines()))
     assert f"{n_above} line" in notes(table) if n_above else not notes(table).strip()
 
@@ -341,6 +350,10 @@ def test_rows_with_gaps_at_an_end_belong_to_the_body():
     assert read("a,b,c,d\n" + "1,2,3,4\n" * 12 + "5,***,***,***\n").n_rows == 13 and table.n_rows == 18
     rare = table_of("id,x,y,z,u", *(f"case {i},,{'MUT' * (i % 5 == 0)},,{'ab'[i % 2]}" for i in range(20)))
     assert rare.n_rows == 20 and rare.names[2] == "y"
+    words = table_of("alloy,size,phase,t,u,v", "Be,1,A,2,3,4", "Li,,B,,,", times=6)
+    assert words.n_rows == 12
+    below = read("".join(f"  {i} {i * 1.5}\n" for i in range(20)) + "\n% what\n% the columns\n% hold, in words\n")
+    assert below.n_rows == 20 and below.names == ("column 1", "column 2")
 
 
 def test_lines_of_the_body_can_be_chosen():
@@ -512,6 +525,7 @@ SUNNY = "sunny,1,?,1,x,yes\n" * 6
         (PLAIN_ARFF + "1.5  'two words'\tx\n-2 x y\n" * 8, "ntt", "1.5|two words|x"),
         (PLAIN_ARFF + "{1 'two words', 2 y}\n{}\n{0 -1}\n" * 4, "ntt", "0|two words|y"),
         (PLAIN_ARFF + "{}\n{0 -1, 1 u}\n{0 5,2 y}\n" * 4, "ntt", "0||x"),
+        ("@relation r\n@attribute m date yyyyMM\n@attribute t real\n@data\n" + "201912,1\n" * 12, "dn", "2019-12-01|1"),
     ],
 )
 def test_arff_gives_names_and_kinds(text, kinds, first):
