@@ -2,7 +2,7 @@
 
 A kernel's Fourier transform is a prior over cosines; this package learns pseudo-posteriors on it, for a whole
 kernel or per landmark (Letarte, Morvant and Germain, AISTATS 2019), and bounds their losses. It needs NumPy,
-SciPy and scikit-learn; `rff_engine.plots` and `rff_engine.studies` are imported where they are used.
+SciPy, scikit-learn and lazy-loader; `rff_engine.plots` and `rff_engine.studies` are imported where they are used.
 
 Finite input gives finite output or a ValueError of one sentence: numbers above 1e100 in size are refused, and a
 function with a lower limit documents it (tests/engine/test_every_call.py).
