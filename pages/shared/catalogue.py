@@ -1,4 +1,4 @@
-"""The pages of the app: menus, links, the static edition and tables of the docs are made from their records.
+"""The pages of the app: menus, links and the static edition are made from their records.
 
 The module imports nothing of the app, and nothing that takes time.
 """
