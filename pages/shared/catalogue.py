@@ -60,8 +60,6 @@ class Page:
     """Whether no menu has it"""
     question: str = ""
     """Its heading; empty: the page shows its own"""
-    shows: str = ""
-    """What it shows, for the README"""
     documentation: tuple[str, ...] = ()
     """Files below `docs/`; the page links to the first one at its end"""
     view: str = ""
@@ -107,7 +105,6 @@ PAGES = (
         "Start here",
         "home",
         question="What if a kernel were only a first guess?",
-        shows="live: three landmarks learn as β grows; then five figures, each a link to a page with its settings",
         documentation=("tutorial.md",),
         view="opening",
         grid=Grid(),
@@ -118,8 +115,6 @@ PAGES = (
         "ssid_chart",
         _LEARN,
         question="What does a kernel assume before it sees data?",
-        shows="live: frequencies under their density, the mean of their cosines, functions drawn from the prior; the "
-        "plane, and errors of both feature maps; circles lifted to three dimensions, losses and risks",
         documentation=("examples/01_kernel_as_prior.py",),
         view="prior",
         grid=Grid(
@@ -137,8 +132,6 @@ PAGES = (
         "star",
         _LEARN,
         question="What does a landmark learn about its neighbourhood?",
-        shows="live: similarity maps by the prior and as learned, decision maps with errors, spectral weights; "
-        "landmarks at random, by k-means or clicked; points drawn by hand",
         documentation=("examples/02_landmarks.py",),
         view="landmarks",
         grid=Grid(
@@ -165,8 +158,6 @@ PAGES = (
         _LEARN,
         folder="kernel/learn",
         question="Which cosines agree with the labels?",
-        shows="live: the plane of frequencies (prior, loss, pseudo-posterior), candidates under PBRFF and OKRFF, "
-        "learned kernels, any frequency's wave over the data; error against D",
         documentation=("examples/03_learn_a_kernel.py", "examples/04_few_features.py", "how-to/pipeline.md"),
         view="kernel",
         grid=Grid(
@@ -190,8 +181,6 @@ PAGES = (
         "vertical_align_top",
         _LEARN,
         question="What does a bound guarantee, and what does it cost?",
-        shows="live: a bound as the sum of its terms, and beside the others against β; the price of choosing β, and of "
-        "bounding many landmarks; a printed theorem that fails",
         documentation=("how-to/read-a-bound.md", "examples/05_read_a_bound.py", "theory.md"),
         view="bounds",
         grid=Grid(
@@ -227,8 +216,6 @@ PAGES = (
         _LEARN,
         folder="bounds/certificates",
         question="What can a classifier promise about itself?",
-        shows="a vote over the plane; its certificate term by term, beside test error and test-set bound; both against "
-        "D for three methods; the rows that a bound of 10 % would take; blocks of points that test, then teach",
         documentation=("examples/06_certified_classifier.py", "certificates.md"),
         view="certificate",
         grid=Grid(
@@ -245,9 +232,6 @@ PAGES = (
         _FREQUENCIES,
         folder="adaptive/approximate",
         question="How few cosines make a kernel?",
-        shows="live: two methods side by side, their frequencies, where they err, and their errors as r grows; error "
-        "against r for every method, Nyström for comparison; variance of both feature maps, by formula and by "
-        "simulation; kernel ridge regression beside ridge on features, errors and times",
         documentation=("examples/07_spread_frequencies.py",),
         view="approximation",
         grid=Grid(
@@ -274,8 +258,6 @@ PAGES = (
         "my_location",
         _FREQUENCIES,
         question="Which frequencies do these points need?",
-        shows="live: frequencies and weights during the descent; weights on a grid of frequencies; the importance "
-        "density of Claim 1; error against the number of landmarks, and Propositions 1 and 2",
         documentation=("examples/08_adapt_frequencies.py",),
         view="descent",
         grid=Grid(
@@ -303,10 +285,7 @@ PAGES = (
         _DATA,
         folder="data/your_data",
         question="What does the kernel learn from your data?",
-        shows="a sample, or your own table, uploaded or pasted (CSV, Excel, ARFF, Parquet, svmlight): target, columns, "
-        "scaling, missing values; then landmarks and learned kernel on two columns or principal components, error "
-        "against D, bounds",
-        documentation=("how-to/pipeline.md",),
+        documentation=("how-to/tables.md", "how-to/pipeline.md"),
         measured=(),
     ),
     Page(
@@ -316,7 +295,6 @@ PAGES = (
         _DATA,
         folder="data",
         question="Do learned frequencies help on real data?",
-        shows="error against D and against landmarks while a run computes them; progress, cancel, CSV",
         documentation=("how-to/choose-features.md",),
     ),
     Page(
@@ -326,8 +304,6 @@ PAGES = (
         _DATA,
         folder="papers",
         question="Do the results reproduce?",
-        shows="Table 1 and Figures 2, 3, 5, 6 of Letarte et al. and Tables 2 and 3 of Li et al., next to reruns on the "
-        "paper's split and on random splits",
         documentation=("how-to/reproduce-a-table.md", "reproduction.md"),
     ),
     Page(
@@ -336,7 +312,6 @@ PAGES = (
         "menu_book",
         _DATA,
         question="What do the words mean?",
-        shows="every term in a sentence; the texts of all pages explain it on hover, tap and keyboard focus",
         measured=(),
     ),
     Page("errata", "Errata", menu=_DATA, hidden=True, folder="papers/errata", measured=()),
