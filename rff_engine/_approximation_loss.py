@@ -15,7 +15,7 @@ from scipy.linalg.lapack import dposv
 from scipy.optimize import minimize, nnls
 
 from ._blocks import blas_on_one_thread
-from ._validation import as_numbers, as_points, check_fits, check_range
+from ._validation import as_numbers, check_fits, check_range
 
 _MEMORY = 10  # number of past gradients that L-BFGS keeps
 _LARGEST_RIDGE = 1e100
@@ -29,14 +29,13 @@ _NOT_DONE = 1  # SciPy's status when L-BFGS has used up its steps or evaluations
 
 
 class KernelApproximationLoss:
-    """The objective of Li et al. 2019, Eq. 5, at given landmarks.
+    """The objective of Li et al. 2019, Eq. 5, at checked landmarks.
 
     With fewer landmarks than dimensions, the landmarks are rotated into their own span, which keeps all phases: the
     loss does not depend on the part of a frequency outside the span, so no gradient changes it.
     """
 
-    def __init__(self, landmarks, kernel, landmark_weights, ridge):
-        landmarks = as_points(landmarks, "landmarks")
+    def __init__(self, landmarks, kernel, landmark_weights=None, ridge=0.03):
         n, d = landmarks.shape
         check_fits(3 * n**2, f"landmarks has {n} rows")
         if landmark_weights is None:
@@ -48,7 +47,7 @@ class KernelApproximationLoss:
         points = (landmarks.toarray() if sp.issparse(landmarks) else landmarks).astype(np.float64, copy=False)
         self.ridge = check_range(ridge, "ridge", 0, _LARGEST_RIDGE)
         self.q = np.sqrt(landmark_weights)[:, None]
-        self.kernel = np.asarray(kernel(points), dtype=np.float64) * self.q * self.q.T
+        self.kernel = np.asarray(kernel._values(points), dtype=np.float64) * self.q * self.q.T
         self.basis = None
         if d > n:
             self.basis, triangle = qr(points.T, mode="economic")

@@ -12,7 +12,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from . import bounds
 from ._validation import check_nonnegative, shown
-from .features import fourier_features
+from .features import _fourier_features
 from .posteriors import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
 
 #: The value of a parameter that stands for the minimum of its bound.
@@ -121,13 +121,13 @@ def _held_out_error(omega, train, held) -> float:
     """Return the weighted squared error of ridge regression on the features of `omega`, at the best of `_RIDGES`."""
     X, targets, weights = train
     share = weights / weights.sum()
-    features = fourier_features(X, omega, n_jobs=1).astype(np.float64, copy=False)
+    features = _fourier_features(X, omega, n_jobs=1).astype(np.float64, copy=False)
     mean, middle = share @ features, share @ targets
     features = features - mean
     values, vectors = np.linalg.eigh((features.T * share) @ features)
     slopes = vectors.T @ ((features.T * share) @ (targets - middle))
     X, targets, weights = held
-    waves = (fourier_features(X, omega, n_jobs=1) - mean) @ vectors
+    waves = (_fourier_features(X, omega, n_jobs=1) - mean) @ vectors
     missed = [waves @ (slopes / (np.maximum(values, 0) + ridge)[:, None]) + middle - targets for ridge in _RIDGES]
     return min(float(weights @ (part**2).sum(axis=1)) for part in missed)
 

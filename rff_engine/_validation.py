@@ -2,6 +2,8 @@
 
 Each check returns the argument in the form the engine computes with, or raises a ``ValueError`` of one
 sentence that names the value and what is allowed. The estimators use scikit-learn's own validation instead.
+Arrays are checked once, where they come in: public functions of points check them and call a private function, as the
+estimators do.
 """
 
 from __future__ import annotations
@@ -33,11 +35,14 @@ def shown(value) -> str:
     return " ".join(_REPR.repr(value).split())
 
 
+def largest_size(values: np.ndarray) -> float:
+    """Return the largest size of the numbers in an array, NaN if any is."""
+    return float(np.maximum(values.max(), -values.min())) if values.size else 0.0
+
+
 def check_size(values: np.ndarray, name: str, largest: float = LARGEST) -> None:
     """Refuse NaN, infinity, and numbers above `largest` in size."""
-    if values.size == 0:
-        return
-    size = float(np.maximum(values.max(), -values.min()))  # NaN if any is
+    size = largest_size(values)
     if size <= largest:
         return
     if math.isfinite(size):
@@ -137,7 +142,7 @@ def refuse_other_library(values, name: str) -> None:
 def widened_for_squares(X):
     """Return `X`, in float64 if its values are too large for sums of their squares in float32."""
     values = X.data if sp.issparse(X) else X
-    if X.dtype == np.float32 and values.size and max(values.max(), -values.min()) > 1e6:
+    if X.dtype == np.float32 and largest_size(values) > 1e6:
         return X.astype(np.float64)
     return X
 

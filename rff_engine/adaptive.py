@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve
@@ -298,31 +298,47 @@ def adapt_frequencies(
     True
     """
     landmarks = as_points(landmarks, "landmarks")
-    kernel = check_kernel(kernel)
-    loss = KernelApproximationLoss(landmarks, kernel, landmark_weights, ridge)
+    loss = KernelApproximationLoss(landmarks, check_kernel(kernel), landmark_weights, ridge)
     omega = _as_start(omega, landmarks)
-    steps = check_count(max_steps, "max_steps", low=0)
-    tol = check_nonnegative(tol, "tol")
-    show = _check_verbose(verbose)
-    alternating = _check_solver(solver, learning_rate, inner_steps)
-    if alternating is None:
-        descent = descend(_projected(loss), loss.inside(omega), steps, tol, keep_path, show, loss.n)
-    else:
-        descent = alternate(
-            loss.refitted, loss.inside(omega), steps, **alternating, tol=tol, keep_path=keep_path, verbose=show
-        )
-    losses, (V, p), path, converged = descent
+    return _adapted(loss, omega, _as_rule(max_steps, tol, verbose, solver, learning_rate, inner_steps), keep_path)
+
+
+def _adapted(loss, omega, rule, keep_path=False) -> AdaptedFrequencies:
+    """Compute `adapt_frequencies` of a loss at landmarks from checked frequencies."""
+    V = loss.inside(omega)
+    losses, (V, p), path, converged = _minimise(_projected(loss), loss.refitted, loss.n, V, rule, keep_path)
     path = tuple((loss.outside(omega, V), p) for V, p in path) if keep_path else None
     return AdaptedFrequencies(loss.outside(omega, V), p, losses, path, converged, len(losses) - 1)
 
 
-def _check_solver(solver, learning_rate, inner_steps) -> dict | None:
-    """Return arguments of `alternate`, or None for variable projection."""
+class _Rule(NamedTuple):
+    """Steps, tolerance and verbosity of a descent, and arguments of `alternate`, or None for variable projection."""
+
+    max_steps: int
+    tol: float
+    show: bool
+    alternating: dict[str, Any] | None
+
+
+def _as_rule(max_steps, tol, verbose: int = 0, solver="variable_projection", learning_rate=None, inner_steps=10):
+    """Check the arguments of a descent and return them as a `_Rule`."""
+    steps = check_count(max_steps, "max_steps", low=0)
+    tol = check_nonnegative(tol, "tol")
+    show = _check_verbose(verbose)
     check_choice(solver, "solver", SOLVERS)
     inner_steps = check_count(inner_steps, "inner_steps")
     if learning_rate is not None:
         learning_rate = check_positive(learning_rate, "learning_rate")
-    return {"inner_steps": inner_steps, "learning_rate": learning_rate} if solver == "alternating" else None
+    alternating = {"inner_steps": inner_steps, "learning_rate": learning_rate} if solver == "alternating" else None
+    return _Rule(steps, tol, show, alternating)
+
+
+def _minimise(objective, refitted, n_landmarks: int, start, rule: _Rule, keep_path: bool):
+    """Descend with one of `SOLVERS`; see `descend`."""
+    steps, tol, show, alternating = rule
+    if alternating is None:
+        return descend(objective, start, steps, tol, keep_path, show, n_landmarks)
+    return alternate(refitted, start, steps, **alternating, tol=tol, keep_path=keep_path, verbose=show)
 
 
 def _projected(loss: KernelApproximationLoss):
@@ -383,7 +399,7 @@ def relative_kernel_error(X: MatrixLike, kernel: SpectralKernel, features: Array
         rows = slice(i, i + size)
         for j in range(i, N, size):
             columns = slice(j, j + size)
-            K = kernel(X[rows], None if i == j else X[columns])  # exact at distance 0
+            K = kernel._values(X[rows], None if i == j else X[columns])  # exact at distance 0
             twice = 1 if i == j else 2
             total += twice * _sum_of_squares(K)
             K -= features[rows] @ features[columns].T
@@ -659,14 +675,8 @@ def supervise_frequencies(
     kernel = check_kernel(kernel)
     start = _as_start(omega, X)
     check_choice(task, "task", tuple(_TASKS))
-    agreement = check_range(agreement, "agreement", 0, _LARGEST_AGREEMENT)
-    steps = check_count(max_steps, "max_steps", low=0)
-    tol = check_nonnegative(tol, "tol")
-    show = _check_verbose(verbose)
+    rule = _as_rule(max_steps, tol, verbose, solver, learning_rate, inner_steps)
     most = check_count(max_rows, "max_rows", low=6)
-    if decay is not None:
-        decay = check_range(decay, "decay", 1 / _LARGEST_DECAY, _LARGEST_DECAY)
-    alternating = _check_solver(solver, learning_rate, inner_steps)
     if check_choice(loss, "loss", _CLASSIFICATION_LOSSES) == "hinge" and (task, solver) != (
         "classification",
         "alternating",
@@ -677,6 +687,17 @@ def supervise_frequencies(
     weights = as_sample_weight(sample_weight, X.shape[0])
     predictor = (_Hinge if loss == "hinge" else _TASKS[task])(X, y, weights)
     rng = as_rng(random_state)
+    return _supervised(X, predictor, kernel, start, decay, agreement, rule, rng, n_landmarks, ridge, most, keep_path)
+
+
+def _supervised(
+    X, predictor, kernel, start, decay, agreement, rule, rng, n_landmarks=None, ridge=0.03, most=8000, keep_path=False
+) -> AdaptedFrequencies:
+    """Compute `supervise_frequencies` of checked points, from checked frequencies."""
+    agreement = check_range(agreement, "agreement", 0, _LARGEST_AGREEMENT)
+    if decay is not None:
+        decay = check_range(decay, "decay", 1 / _LARGEST_DECAY, _LARGEST_DECAY)
+    weights = predictor.weights.given
     rows = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
     n_landmarks = min(len(start), len(rows)) if n_landmarks is None else n_landmarks
     landmarks, shares, chosen = landmarks_of(X if weights is None else X[rows], n_landmarks, "sample", rng)
@@ -686,15 +707,13 @@ def supervise_frequencies(
     rows = rng.permutation(rows)[:most]
     X = X.astype(np.float64, copy=False)
     joint = partial(_JointObjective, X, predictor, approximation=approximation, agreement=agreement)
-    minimised = partial(_minimise, start=start, tol=tol, show=show, alternating=alternating)
-    taken, longest = steps, 0
+    taken, longest = rule.max_steps, 0
     if decay is None:
-        decay, taken, longest = _chosen_decay(joint, minimised, rows, steps, show)
-    losses, (W, (p, _)), path, converged = minimised(
-        joint(rows=rows, decay=decay), max_steps=taken, keep_path=keep_path
-    )
+        decay, taken, longest = _chosen_decay(joint, rows, start, rule)
+    objective = joint(rows=rows, decay=decay)
+    losses, (W, (p, _)), path, converged = objective.minimised(start, rule._replace(max_steps=taken), keep_path)
     path = tuple((W, p) for W, (p, _) in path) if keep_path else None
-    return AdaptedFrequencies(W, p, losses, path, converged or taken < steps, max(longest, len(losses) - 1))
+    return AdaptedFrequencies(W, p, losses, path, converged or taken < rule.max_steps, max(longest, len(losses) - 1))
 
 
 class _JointObjective:
@@ -714,6 +733,10 @@ class _JointObjective:
         features = _features(self.points, W)
         value, slope, predictor = self._fit(features, of_kernel)
         return value, self._gradient(features, slope, predictor[0], pull_of_kernel), (p, predictor)
+
+    def minimised(self, start, rule: _Rule, keep_path: bool):
+        """Descend from `start`; see `descend`."""
+        return _minimise(self, self.refitted, self.approximation.n, start, rule, keep_path)
 
     def refitted(self, W):
         """Return the value, the weights with the predictor, and the gradient at these as a function."""
@@ -744,29 +767,22 @@ class _JointObjective:
         return (self.points.T @ pull).T + self.agreement * self.approximation.gradient_outside(pull_of_kernel)
 
 
-def _minimise(joint: _JointObjective, start, max_steps, tol, keep_path, show, alternating):
-    """Descend with one of `SOLVERS`; see `descend`."""
-    if alternating is None:
-        return descend(joint, start, max_steps, tol, keep_path, show, joint.approximation.n)
-    return alternate(joint.refitted, start, max_steps, **alternating, tol=tol, keep_path=keep_path, verbose=show)
-
-
-def _chosen_decay(joint, minimised, rows, steps: int, show) -> tuple[float, int, int]:
+def _chosen_decay(joint, rows, start, rule: _Rule) -> tuple[float, int, int]:
     """Return decay and number of steps of the smallest loss on held-out rows, and the steps of the longest descent."""
     if len(rows) < 6:  # too few for held-out rows
-        return _DECAYS[1], steps, 0
+        return _DECAYS[1], rule.max_steps, 0
     held_out, used = np.split(rows, [len(rows) // 3])
-    best, longest = (np.inf, _DECAYS[1], steps), 0
+    best, longest = (np.inf, _DECAYS[1], rule.max_steps), 0
     for decay in _DECAYS:
         objective = joint(rows=used, decay=decay)
-        if show:
+        if rule.show:
             print(f"Decay {decay:g}, without the held-out rows:")
-        path = minimised(objective, max_steps=steps, keep_path=True)[2]
+        path = objective.minimised(start, rule, keep_path=True)[2]
         longest = max(longest, len(path) - 1)
         points, predictor = objective.X[held_out], objective.predictor
         for i, (W, (_, (coef, intercept))) in enumerate(path):
             best = min(best, (predictor.losses(held_out, _features(points, W) @ coef + intercept)[0], decay, i))
-    if show:
+    if rule.show:
         print(f"The loss on held-out rows is smallest at decay {best[1]:g} after {best[2]} iterations. With all rows:")
     return best[1], best[2], longest
 

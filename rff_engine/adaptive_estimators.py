@@ -12,10 +12,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import type_of_target
 
+from ._approximation_loss import KernelApproximationLoss
 from ._typing import ArrayLike, MatrixLike, RandomState
-from ._validation import as_rng, as_sample_weight, check_choice, check_count, check_fits, check_jobs, check_nonnegative
+from ._validation import as_rng, as_sample_weight, check_choice, check_count, check_fits, check_jobs
 from ._warning import warn
-from .adaptive import LANDMARKS, adapt_frequencies, kernel_landmarks, supervise_frequencies
+from .adaptive import _TASKS, LANDMARKS, _adapted, _as_rule, _supervised, landmarks_of
 from .estimators import BaseFourierFeatures, check_labels, validated
 from .frequencies import draw_frequencies
 from .kernels import SpectralKernel
@@ -34,13 +35,9 @@ class BaseDescendedFeatures(BaseFourierFeatures):
     loss_curve_: np.ndarray
     n_iter_: int
 
-    def _rule(self) -> dict:
-        """Return stopping rule and verbosity, as arguments of the functions."""
-        return {
-            "max_steps": check_count(self.max_iter, "max_iter"),
-            "tol": check_nonnegative(self.tol, "tol"),
-            "verbose": self.verbose,
-        }
+    def _rule(self):
+        """Return stopping rule and verbosity of a descent."""
+        return _as_rule(check_count(self.max_iter, "max_iter"), self.tol, self.verbose)
 
     def _keep(self, adapted):
         self.frequencies_: np.ndarray = adapted.frequencies
@@ -147,7 +144,9 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         ValueError
             If a parameter or a value of `X` is not allowed.
         """
-        X = self._points(X, reset=True)
+        return self._fit_points(self._points(X, reset=True))
+
+    def _fit_points(self, X, y=None):
         r = check_count(self.n_components, "n_components")
         check_fits(r * (2 * X.shape[1] + 4 * r), f"n_components is {r}")
         n = r if self.n_landmarks is None else check_count(self.n_landmarks, "n_landmarks")
@@ -157,8 +156,8 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
         check_jobs(self.n_jobs)
         self.kernel_: SpectralKernel = self._kernel_with_width(X)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], self.sampling, rng)
-        landmarks, landmark_weights = kernel_landmarks(X, min(n, X.shape[0]), self.landmarks, rng)
-        adapted = adapt_frequencies(landmarks, self.kernel_, omega, landmark_weights, **rule)
+        landmarks, landmark_weights = landmarks_of(X, min(n, X.shape[0]), self.landmarks, rng)[:2]
+        adapted = _adapted(KernelApproximationLoss(landmarks, self.kernel_, landmark_weights), omega, rule)
         self.weights_: np.ndarray = adapted.weights
         self._keep(adapted)
         return self
@@ -270,34 +269,29 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         ValueError
             If a parameter, a value of `X` or a label is not allowed.
         """
-        check_choice(self.task, "task", ("auto", "regression", "classification"))
         check_labels(y)
-        self.task_: str = _guessed_task(y) if self.task == "auto" else self.task
-        if self.task_ == "classification":
+        task = self._task_of(y)
+        if task == "classification":
             X, y = self._labelled_points(X, y)
         else:
             X, y = validated(self, X, y, ensure_min_samples=2, y_numeric=True)
+        return self._fit_points(X, y, as_sample_weight(sample_weight, X.shape[0]), task)
+
+    def _task_of(self, y) -> str:
+        check_choice(self.task, "task", ("auto", "regression", "classification"))
+        return _guessed_task(y) if self.task == "auto" else self.task
+
+    def _fit_points(self, X, y, weights=None, task=None):
+        self.task_: str = task or self._task_of(y)
         r = check_count(self.n_components, "n_components")
         check_fits(r * (2 * X.shape[1] + 4 * r), f"n_components is {r}")
         rule = self._rule()
         rng = as_rng(self.random_state)
         check_jobs(self.n_jobs)
-        weights = as_sample_weight(sample_weight, X.shape[0])
         self.kernel_: SpectralKernel = self._kernel_with_width(X, weights)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], random_state=rng)
-        adapted = supervise_frequencies(
-            X,
-            y,
-            self.kernel_,
-            omega,
-            self.task_,
-            decay=self.decay,
-            agreement=self.agreement,
-            random_state=rng,
-            sample_weight=weights,
-            **rule,
-        )
-        self._keep(adapted)
+        predictor = _TASKS[self.task_](X, y, weights)
+        self._keep(_supervised(X, predictor, self.kernel_, omega, self.decay, self.agreement, rule, rng))
         return self
 
 

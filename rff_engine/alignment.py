@@ -184,6 +184,11 @@ def alignment_sums(
     X = as_points(X)
     n_jobs = check_jobs(n_jobs)
     weights = as_sample_weight(sample_weight, X.shape[0])
+    return _alignment_sums(X, y, _as_frequencies(omega, X.shape[1]), n_jobs, weights, classes)
+
+
+def _alignment_sums(X, y, frequencies, n_jobs=None, weights=None, classes=None) -> AlignmentSums:
+    """Compute `alignment_sums` of checked points, frequencies and weights."""
     labels, codes = as_labels(y, X.shape[0], min_classes=1)
     if classes is not None:
         classes, distinct = as_labels(classes, name="classes", min_classes=1)[0], labels
@@ -191,7 +196,6 @@ def alignment_sums(
         if len(labels) > len(classes):
             raise ValueError(f"y holds the labels {np.setdiff1d(labels, classes).tolist()}, which are not in classes.")
         codes = np.searchsorted(labels, distinct)[codes]
-    frequencies = _as_frequencies(omega, X.shape[1])
     cosines, sines = np.empty((2, len(labels), frequencies.shape[0]))
     lengths = np.empty(frequencies.shape[0])
 
@@ -311,16 +315,15 @@ def alignment_loss_batched(
     array([0.667, 0.   ])
     """
     n_jobs = check_jobs(n_jobs)
-    if not isinstance(omega, FrequencyBlocks):
-        omega = as_points(omega, "omega", dense=True)
-    elif 8 * omega.shape[0] * omega.shape[1] <= _KEPT_BYTES:
+    omega = _as_frequencies(omega)
+    if isinstance(omega, FrequencyBlocks) and 8 * omega.shape[0] * omega.shape[1] <= _KEPT_BYTES:
         omega = _stored(omega, n_jobs)
     if not isinstance(blocks, Iterable) or isinstance(blocks, np.ndarray):
         raise ValueError(f"blocks is {shown(blocks)}; pairs (X, y) or triples (X, y, sample_weight) are needed.")
     sums = None
     for block in _join(blocks, omega.shape[1]):
         X, y, weights = block
-        part = alignment_sums(X, y, omega, classes, n_jobs, weights)
+        part = _alignment_sums(X, y, omega, n_jobs, as_sample_weight(weights, X.shape[0]), classes)
         del block, X, y  # free the block before the next is read
         sums = part if sums is None else sums + part
     if sums is None:
@@ -384,21 +387,28 @@ def landmark_alignment_loss(
     """
     X = as_points(X)
     n_jobs = check_jobs(n_jobs)
-    n, d = X.shape
-    landmarks = as_points(landmarks, "landmarks", n_features=d)
+    landmarks = as_points(landmarks, "landmarks", n_features=X.shape[1])
     L = landmarks.shape[0]
-    weights = as_sample_weight(sample_weight, n)
-    total, _ = _weight_of_pairs(weights, *as_labels(y, n))
+    weights = as_sample_weight(sample_weight, X.shape[0])
+    as_labels(y, X.shape[0])
     as_labels(landmark_labels, L, "landmark_labels", min_classes=1)
     labels = np.asarray(landmark_labels)
     if landmark_indices is not None:
-        _check_indices(X, y, landmarks, labels, landmark_indices)
-    itself = np.full(L, 0.0 if landmark_indices is None else 1.0)
-    if landmark_indices is not None and weights is not None:
-        itself = np.minimum(weights[np.asarray(landmark_indices)], 1)
+        landmark_indices = _check_indices(X, y, landmarks, labels, landmark_indices)
+    omega = _as_frequencies_of(omega, L, X.shape[1])
+    return _landmark_alignment_loss(X, y, landmarks, labels, omega, landmark_indices, n_jobs, weights)
+
+
+def _landmark_alignment_loss(X, y, landmarks, labels, omega, indices, n_jobs, weights) -> np.ndarray:
+    """Compute `landmark_alignment_loss` of checked arrays."""
+    (n, d), L = X.shape, landmarks.shape[0]
+    itself = np.full(L, 0.0 if indices is None else 1.0)
+    if indices is not None and weights is not None:
+        itself = np.minimum(weights[indices], 1)
 
     classes, codes = as_labels(_join_labels([y, labels], "y with landmark_labels"))
     codes, landmark_codes = codes[:n], codes[n:]
+    total, _ = _weight_of_pairs(weights, classes, codes)
 
     def loss_of(aligned, itself):
         """Compute the loss from sum_j lambda_lj cos(omega . (x_l - x_j)), with the landmark's pair with itself.
@@ -407,15 +417,8 @@ def landmark_alignment_loss(
         """
         return np.clip(mean_loss(aligned - itself, total - itself), 0.0, 1.0)
 
-    if not isinstance(omega, FrequencyBlocks):
-        omega = omega if sp.issparse(omega) else as_array(omega, "omega")
-    if not isinstance(omega, FrequencyBlocks) and omega.ndim == 3:
-        if np.shape(omega)[0] != L:
-            raise ValueError(
-                f"omega holds frequencies for {np.shape(omega)[0]} landmarks; one set for each of {L} is needed."
-            )
-        _, D, columns = np.shape(omega)
-        omega = _as_frequencies(np.reshape(omega, (L * D, columns)), d)
+    if len(omega.shape) == 3:
+        D = omega.shape[1]
         loss = np.empty(L * D)
 
         def offsets(at, block):
@@ -426,10 +429,10 @@ def landmark_alignment_loss(
             of = (at.start + columns) // D
             loss[at] = loss_of(2 * cosines[landmark_codes[of], columns] - cosines.sum(axis=0), itself[of])
 
-        _for_frequency_blocks(X, codes, len(classes), omega, keep_own, offsets, n_jobs, weights)
+        own = omega.reshape(L * D, d)
+        _for_frequency_blocks(X, codes, len(classes), own, keep_own, offsets, n_jobs, weights)
         return loss.reshape(L, D)
 
-    omega = _as_frequencies(omega, d)
     loss = np.empty((L, omega.shape[0]))
 
     def keep_shared(at, block, cosines, sines):
@@ -579,7 +582,7 @@ def alignment_loss_plane(X: ArrayLike, y: ArrayLike, u: ArrayLike, v: ArrayLike)
     return _loss(n, cosines, sines)
 
 
-def _check_indices(X, y, landmarks, labels, indices) -> None:
+def _check_indices(X, y, landmarks, labels, indices) -> np.ndarray:
     indices = as_array(indices, "landmark_indices")
     L, n = landmarks.shape[0], X.shape[0]
     if indices.shape != (L,) or indices.dtype.kind not in "iu" or not ((indices >= 0) & (indices < n)).all():
@@ -588,6 +591,7 @@ def _check_indices(X, y, landmarks, labels, indices) -> None:
         difference = X[indices] - landmarks
     if abs(difference).max() > 0 or (np.asarray(y)[indices] != labels).any():
         raise ValueError("landmark_indices names rows of X and y that are not the landmarks and their labels.")
+    return indices
 
 
 def _loss(n: float, cosines, sines, self_pairs=None) -> np.ndarray:
@@ -611,7 +615,7 @@ def _weight_of_pairs(weights, classes, codes) -> tuple[float, float | None]:
     if weights is None:
         return len(codes), None
     own = float(_with_itself(weights).sum())
-    _check_weights(classes, np.bincount(codes, weights), own)
+    _check_weights(classes, np.bincount(codes, weights, len(classes)), own)
     return float(weights.sum()), own
 
 
@@ -626,13 +630,22 @@ def _check_weights(classes, counts, self_pairs: float | None) -> None:
         raise ValueError("sample_weight has all its weight on one row; pairs of different rows are needed.")
 
 
-def _as_frequencies(omega, d: int):
+def _as_frequencies(omega, d: int | None = None) -> Any:
     if not isinstance(omega, FrequencyBlocks):
         omega = as_points(omega, "omega", dense=True)
-    if omega.shape[1] != d:
+    if d is not None and omega.shape[1] != d:
         raise ValueError(f"omega has {omega.shape[1]} columns; {d} are needed to match X.")
     check_fits(6 * omega.shape[0], f"omega has {omega.shape[0]} frequencies")
     return omega
+
+
+def _as_frequencies_of(omega, L: int, d: int):
+    """Return frequencies that landmarks share, or of each of L landmarks, (L, D, d)."""
+    if isinstance(omega, FrequencyBlocks) or sp.issparse(omega) or (omega := as_array(omega, "omega")).ndim != 3:
+        return _as_frequencies(omega, d)
+    if omega.shape[0] != L:
+        raise ValueError(f"omega holds frequencies for {omega.shape[0]} landmarks; one set for each of {L} is needed.")
+    return _as_frequencies(omega.reshape(L * omega.shape[1], omega.shape[2]), d).reshape(omega.shape)
 
 
 def _join_labels(parts: Iterable, name: str = "y") -> np.ndarray:

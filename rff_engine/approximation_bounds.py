@@ -80,9 +80,9 @@ def kernel_approximation_loss(
     for start in range(0, n, size):
         rows = slice(start, start + size)
         missed = features[rows] @ features.T
-        K = kernel(X[rows], X)
+        K = kernel._values(X[rows], X)
         diagonal = np.arange(len(K)), start + np.arange(len(K))
-        K[diagonal] = kernel(X[:1])  # exact at distance 0
+        K[diagonal] = kernel._values(X[:1])  # exact at distance 0
         missed -= K
         if distinct:
             missed[diagonal] = 0

@@ -46,6 +46,7 @@ from .certificates import (
 )
 from .estimators import (
     BaseLearnedFeatures,
+    BaseTransformer,
     LandmarkSimilarity,
     RandomFourierFeatures,
     check_labels,
@@ -317,7 +318,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
 
     @staticmethod
     def _set_widths(maps, X) -> None:
-        sigma = GaussianKernel("scale").scaled_to(X).get_params()["sigma"]
+        sigma = GaussianKernel("scale")._scaled_to(X).get_params()["sigma"]
         for features, width in zip(maps, WIDTHS, strict=True):
             features.set_params(kernel=GaussianKernel(width * sigma))
 
@@ -386,13 +387,13 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         valid, train = self._rows_of_prior(codes, prior)
         K, errors = len(self.classes_), []
         for features in maps:
-            fitted = clone(features).fit(X[train], codes[train])
+            fitted = _fitted(clone(features), X[train], codes[train])
             weights = learn_rest(_mapped(fitted, X[train]), codes[train], K)
             decisions = unit_features(_mapped(fitted, X[valid])) @ weights.transpose(0, 2, 1)
             errors.append((decisions.argmax(axis=2) != codes[valid]).mean(axis=1))
         least = int(np.argmin(errors))
         best, c = divmod(least, len(SVM_COSTS))
-        self.features_ = maps[best].fit(X[prior], codes[prior])
+        self.features_ = _fitted(maps[best], X[prior], codes[prior])
         self.coef_ = learn_rest(_mapped(self.features_, X[prior]), codes[prior], K, SVM_COSTS[c : c + 1])[0]
         predicted = (self._unit_features(X[self.bound_rows_]) @ self.coef_.T).argmax(axis=1)
         return self._held_out(int((predicted != codes[self.bound_rows_]).sum()))
@@ -430,11 +431,11 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         valid, train = self._rows_of_prior(signs, prior)
         tried = []
         for features in maps:
-            fitted = clone(features).fit(X[train], signs[train])
+            fitted = _fitted(clone(features), X[train], signs[train])
             of_train = _mapped(fitted, X[train])
             tried.append(learn_prior(of_train, signs[train], _mapped(fitted, X[valid]), signs[valid]))
         best = min(range(len(maps)), key=lambda i: tried[i].error)
-        self.features_ = maps[best].fit(X[prior], signs[prior])
+        self.features_ = _fitted(maps[best], X[prior], signs[prior])
         (direction,) = svm_weights(_mapped(self.features_, X[prior]), signs[prior] > 0, [tried[best].C])
         mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
         z, kept = self._unit_features(X[self.bound_rows_]), signs[self.bound_rows_]
@@ -452,7 +453,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         votes, kept = [], []
         for features in maps:
             _check_prior_is_fixed(features)
-            features.fit(X, signs)
+            _fitted(features, X, signs)
             rows = np.setdiff1d(self.bound_rows_, getattr(features, "landmark_indices_", ()))
             if len(rows) == 0:
                 raise ValueError(
@@ -628,8 +629,23 @@ def _with_rows(X):
     return X if hasattr(X, "__getitem__") else np.asarray(X)
 
 
+def _is_own(features) -> bool:
+    """Return whether a transformer is of this package, not derived from one: it need not check the points again."""
+    return isinstance(features, BaseTransformer) and type(features).__module__.startswith(f"{__package__}.")
+
+
+def _fitted(features, X, y) -> Any:
+    """Fit a transformer to checked points."""
+    if not _is_own(features):
+        return features.fit(X, y)
+    features.n_features_in_ = X.shape[1]
+    return features._fit_points(X, y)
+
+
 def _mapped(features, X) -> np.ndarray:
-    """Return what a transformer makes of points, as a dense array of numbers."""
+    """Return what a transformer makes of checked points, as a dense array of numbers."""
+    if _is_own(features):
+        return features._map(X)
     name = f"the output of {type(features).__name__}"
     Z = features.transform(X)
     if sp.issparse(Z):

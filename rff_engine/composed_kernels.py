@@ -92,7 +92,7 @@ class ComposedKernel(SpectralKernel):
         return any(kernel.is_open for kernel in self.kernels)
 
     def _scaled(self, X, weights):
-        return {"kernels": tuple(kernel.scaled_to(X, weights) for kernel in self.kernels)}
+        return {"kernels": tuple(kernel._scaled_to(X, weights) for kernel in self.kernels)}
 
     def _check_columns(self, n_features):
         for kernel in self.kernels:

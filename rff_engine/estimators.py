@@ -9,6 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable
 from copy import copy, deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -36,7 +37,7 @@ from ._strength import (
 )
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
-    as_points,
+    LARGEST,
     as_rng,
     as_sample_weight,
     canonical,
@@ -46,16 +47,18 @@ from ._validation import (
     check_jobs,
     check_labels_alike,
     check_probability,
+    check_size,
     draw_seed,
+    largest_size,
     shown,
 )
 from ._warning import listed, warn
 from .adaptive import LANDMARKS, landmarks_of
-from .alignment import AlignmentSums, alignment_sums, landmark_alignment_loss
-from .features import fourier_features
+from .alignment import AlignmentSums, _alignment_sums, _landmark_alignment_loss
+from .features import _fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
 from .kernels import SpectralKernel, as_kernel
-from .landmarks import landmark_count, landmark_similarity, select_landmarks
+from .landmarks import _landmark_similarity, _select_landmarks, landmark_count
 from .nystroem import KernelOfRows, NystroemMap, PrecomputedKernel
 from .posteriors import optimized_kernel_weights, pseudo_posterior
 
@@ -99,11 +102,21 @@ def check_labels(y: ArrayLike) -> None:
 
 
 def validated(estimator: Any, X: Any, y: Any = "no_validation", **others: Any) -> Any:
-    """Call scikit-learn's validate_data on `canonical` points. Do not warn if the sum of finite numbers overflows."""
+    """Call scikit-learn's validate_data on `canonical` points, and look at their values once: up to `LARGEST`.
+
+    Do not warn if the sum of finite numbers overflows.
+    """
+    accept = partial(validate_data, estimator, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
     try:
         X = canonical(X) if sp.issparse(X) else X
         with np.errstate(over="ignore", invalid="ignore"):
-            return validate_data(estimator, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **others)
+            checked = accept(X=X, y=y, ensure_all_finite=False)
+            points = checked[0] if isinstance(checked, tuple) else checked
+            values = points.data if sp.issparse(points) else points
+            if not largest_size(values) <= LARGEST:
+                accept(X=X, y=y)  # NaN and infinity in scikit-learn's words
+                check_size(values, "X")
+            return checked
     except (TypeError, ValueError):  # for complex numbers the message is unclear
         refuse_complex(X, "X")
         raise
@@ -172,7 +185,15 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
         kernel = as_kernel(self.kernel)
         if kernel.is_open:
             warn_of_wide_columns(self, X)
-        return copy(kernel.scaled_to(X) if sample_weight is None else kernel.scaled_to(X, sample_weight))
+        return copy(kernel._scaled_to(X, sample_weight))
+
+    def _fit_points(self, X: Any, y: Any) -> Self:
+        """Fit to checked points and labels."""
+        raise NotImplementedError
+
+    def _map(self, X: Any) -> np.ndarray:
+        """Transform checked points."""
+        raise NotImplementedError
 
     def _points(self, X, *, reset: bool):
         return validated(self, X, reset=reset)
@@ -246,8 +267,10 @@ class BaseFourierFeatures(BaseTransformer):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
-        points = self._points(X, reset=False)
-        return fourier_features(points, self.frequencies_, self._feature_weights(), check_jobs(self.n_jobs))
+        return self._map(self._points(X, reset=False))
+
+    def _map(self, X):
+        return _fourier_features(X, self.frequencies_, self._feature_weights(), check_jobs(self.n_jobs))
 
     def _feature_weights(self) -> np.ndarray | None:
         return None
@@ -325,7 +348,9 @@ class RandomFourierFeatures(BaseFourierFeatures):
         ValueError
             If a parameter or a value of `X` is not allowed.
         """
-        X = self._points(X, reset=True)
+        return self._fit_points(self._points(X, reset=True))
+
+    def _fit_points(self, X, y=None):
         D = check_count(self.n_components, "n_components")
         check_fits(2 * D * X.shape[1], f"n_components is {D}")
         check_jobs(self.n_jobs)
@@ -371,7 +396,9 @@ class BaseLearnedFeatures(BaseFourierFeatures):
             If a parameter, a value of `X`, a label or a weight is not allowed.
         """
         X, y = self._labelled_points(X, y)
-        weights = as_sample_weight(sample_weight, X.shape[0])
+        return self._fit_points(X, y, as_sample_weight(sample_weight, X.shape[0]))
+
+    def _fit_points(self, X, y, weights=None):
         rng = self._start(X, weights)
         self._add(X, y, weights)
         return self._learn(rng)
@@ -445,7 +472,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
             self._spread: int = self._validated_spread(X, y, np.ones(X.shape[0]) if weights is None else weights)
 
     def _sums(self, X, y, weights) -> AlignmentSums:
-        return alignment_sums(X, y, self._candidates, n_jobs=self.n_jobs, sample_weight=weights)
+        return _alignment_sums(X, y, self._candidates, self.n_jobs, weights)
 
     def _validated_spread(self, X, y, weights) -> int:
         """Return the effective number of candidates that suits held-out rows; the losses leave these out."""
@@ -833,6 +860,9 @@ class LandmarkSimilarity(BaseTransformer):
             landmarks.
         """
         X, y = self._labelled_points(X, y)
+        return self._fit_points(X, y, as_sample_weight(sample_weight, X.shape[0]))
+
+    def _fit_points(self, X, y, weights=None):
         check_choice(self.selection, "selection", ("kmeans", "random"))
         check_choice(self.similarity, "similarity", ("learned", "prior"))
         D = check_count(self.n_components, "n_components")
@@ -842,11 +872,10 @@ class LandmarkSimilarity(BaseTransformer):
                 f"beta is 'bound' and selection {self.selection!r}; 'random' is needed, as no bound covers centroids."
             )
         n_jobs = check_jobs(self.n_jobs)
-        weights = as_sample_weight(sample_weight, X.shape[0])
         rng = as_rng(self.random_state)
         self.kernel_: SpectralKernel = self._kernel_with_width(X, weights)
         present = y if weights is None else y[weights > 0]
-        self.landmarks_, self.landmark_labels_, self.landmark_indices_ = select_landmarks(
+        self.landmarks_, self.landmark_labels_, self.landmark_indices_ = _select_landmarks(
             X, y, self._count(len(present), len(np.unique(present))), self.selection, rng, weights
         )
         if self.similarity == "learned":
@@ -856,7 +885,7 @@ class LandmarkSimilarity(BaseTransformer):
             frequencies = self.kernel_.sample_frequencies(L * D, d, rng).reshape(L, D, d)
             narrow = np.abs(frequencies).max() <= np.finfo(X.dtype).max
             self.frequencies_: np.ndarray = frequencies.astype(X.dtype) if narrow else frequencies
-            self.alignment_loss_: np.ndarray = landmark_alignment_loss(
+            self.alignment_loss_: np.ndarray = _landmark_alignment_loss(
                 X,
                 y,
                 self.landmarks_,
@@ -908,10 +937,13 @@ class LandmarkSimilarity(BaseTransformer):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
-        X = self._points(X, reset=False)
+        return self._map(self._points(X, reset=False))
+
+    def _map(self, X):
         if self.similarity == "prior":
-            return self.kernel_(X, self.landmarks_).astype(X.dtype, copy=False)
-        return landmark_similarity(X, self.landmarks_, self.frequencies_, self.weights_, n_jobs=self.n_jobs)
+            return self.kernel_._values(X, self.landmarks_).astype(X.dtype, copy=False)
+        n_jobs = check_jobs(self.n_jobs)
+        return _landmark_similarity(X, self.landmarks_, self.frequencies_, self.weights_, n_jobs=n_jobs)
 
     def _feature_names(self):
         return [f"landmark{l}" for l in range(self.landmarks_.shape[0])]
@@ -996,7 +1028,9 @@ class NystroemFeatures(BaseTransformer):
         ValueError
             If a parameter or a value of `X` is not allowed.
         """
-        X = self._points(X, reset=True)
+        return self._fit_points(self._points(X, reset=True))
+
+    def _fit_points(self, X, y=None):
         n = X.shape[0]
         asked = check_count(self.n_components, "n_components")
         check_jobs(self.n_jobs)
@@ -1010,9 +1044,8 @@ class NystroemFeatures(BaseTransformer):
             warn(f"n_components is {asked}, and there are {n} points, so there are {n} features.")
         M = min(asked, n)
         check_fits(3 * M**2, f"n_components is {asked}")
-        points = as_points(X)
         rng = as_rng(self.random_state)
-        chosen, _, rows = landmarks_of(points, M, self.landmarks, rng)
+        chosen, _, rows = landmarks_of(X, M, self.landmarks, rng)
         self.kernel_: Any = PrecomputedKernel(rows) if precomputed else self._chosen(X)
         self.component_indices_: np.ndarray | None = rows
         self.landmarks_: Any = chosen.astype(np.float64, copy=False)
@@ -1051,7 +1084,9 @@ class NystroemFeatures(BaseTransformer):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
-        X = self._points(X, reset=False)
+        return self._map(self._points(X, reset=False))
+
+    def _map(self, X):
         return NystroemMap(self.kernel_, self.landmarks_, self.root_).transform(X, check_jobs(self.n_jobs))
 
     def _feature_names(self):

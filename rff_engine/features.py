@@ -120,6 +120,11 @@ def phases(X: MatrixLike, omega: ArrayLike) -> np.ndarray:
     """
     X = as_points(X)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
+    return _phases(X, omega)
+
+
+def _phases(X, omega) -> np.ndarray:
+    """Compute `phases` of checked arrays."""
     check_fits(X.shape[0] * len(omega), f"X has {X.shape[0]} rows and omega {len(omega)}")
     dtype = phase_dtype(X.dtype, PhaseBound(X).largest_phase(omega))
     return np.asarray(X.astype(dtype, copy=False) @ omega.astype(dtype, copy=False).T)
@@ -179,6 +184,11 @@ def fourier_features(
     X = as_points(X)
     n_jobs = check_jobs(n_jobs)
     omega = as_points(omega, "omega", n_features=X.shape[1], dense=True)
+    return _fourier_features(X, omega, weights, n_jobs)
+
+
+def _fourier_features(X, omega, weights=None, n_jobs: int | None = None) -> np.ndarray:
+    """Compute `fourier_features` of checked points and frequencies."""
     n, D = X.shape[0], omega.shape[0]
     check_fits(n * 2 * D, f"X has {n} rows and omega {D}")
     scale = _roots(weights, D)

@@ -154,7 +154,11 @@ class SpectralKernel(ABC):
         if not self.is_open:
             return self
         X = as_points(X)
-        return type(self)(**self.get_params(deep=False) | self._scaled(X, as_sample_weight(sample_weight, X.shape[0])))
+        return self._scaled_to(X, as_sample_weight(sample_weight, X.shape[0]))
+
+    def _scaled_to(self, X, weights=None) -> Self:
+        """Return the kernel `scaled_to` checked points."""
+        return type(self)(**self.get_params(deep=False) | self._scaled(X, weights)) if self.is_open else self
 
     def _scaled(self, X, weights) -> dict[str, Any]:
         """Fit the open parameters to the points and return them."""
@@ -180,10 +184,14 @@ class SpectralKernel(ABC):
         ValueError
             If a shape is wrong, a value is not finite, or the width is still "scale".
         """
+        X = as_points(X)
+        return self._values(X, None if Y is None else as_points(Y, "Y", n_features=X.shape[1]))
+
+    def _values(self, X, Y=None) -> np.ndarray:
+        """Compute the kernel matrix of checked points."""
         self._check_width()
-        X = as_points(X, "X")
         self._check_columns(X.shape[1])
-        others = X if Y is None else as_points(Y, "Y", n_features=X.shape[1])
+        others = X if Y is None else Y
         n, m = X.shape[0], others.shape[0]
         check_fits(n * m, f"X has {n} rows" + (f" and Y {m}" if Y is not None else ""))
         # If a distance overflows, the kernel is 0 there. All points have been checked to be finite.

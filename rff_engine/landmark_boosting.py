@@ -15,7 +15,6 @@ from ._blocks import BLOCK_ENTRIES, pieces
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_labels,
-    as_points,
     as_rng,
     as_sample_weight,
     check_choice,
@@ -26,10 +25,10 @@ from ._validation import (
 )
 from .boosting import Ensemble, boost_cosines, boost_landmarks
 from .estimators import BaseTransformer
-from .features import phases
+from .features import _phases
 from .frequencies import FrequencyBlocks
 from .kernels import SpectralKernel
-from .landmarks import landmark_similarity
+from .landmarks import _landmark_similarity
 
 if TYPE_CHECKING:  # scikit-learn has no types
     from ._typing import ClassifierMixin
@@ -161,6 +160,9 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
             If a parameter, a value of `X`, a label or a weight is not allowed.
         """
         X, y = self._labelled_points(X, y)
+        return self._fit_points(X, y, as_sample_weight(sample_weight, X.shape[0]))
+
+    def _fit_points(self, X, y, weights=None):
         T = check_count(self.n_estimators, "n_estimators")
         K = check_count(self.n_components, "n_components")
         check_choice(self.weak_learner, "weak_learner", WEAK_LEARNERS)
@@ -170,7 +172,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         check_fits(2 * T * K * X.shape[1], f"n_estimators is {T} and n_components {K}")
         check_fits(2 * X.shape[0] * K, f"n_components is {K} for {X.shape[0]} rows")
         rng = as_rng(self.random_state)
-        if (weights := as_sample_weight(sample_weight, X.shape[0])) is not None:
+        if weights is not None:
             rows = np.flatnonzero(weights)
             X, y, weights = X[rows], y[rows], weights[rows]
         self.classes_, codes = as_labels(y)
@@ -189,9 +191,11 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
                 vars(self).pop(name, None)  # of an earlier fit to two classes
             one = clone(self).set_params(kernel=self.kernel_)
             others = [clone(one).set_params(random_state=draw_seed(rng)) for _ in self.classes_]
-            self.estimators_ = tuple(each.fit(X, codes == k, weights) for k, each in enumerate(others))
+            for each in others:
+                each.n_features_in_ = X.shape[1]
+            self.estimators_ = tuple(each._fit_points(X, codes == k, weights) for k, each in enumerate(others))
         else:
-            self._boost(as_points(X), 2.0 * codes - 1, weights, T, K, rng)
+            self._boost(X, 2.0 * codes - 1, weights, T, K, rng)
         return self
 
     def _boost(self, X, signs, weights, T: int, K: int, rng) -> None:
@@ -232,14 +236,16 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
             If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
-        X = self._points(X, reset=False)
+        return self._map(self._points(X, reset=False))
+
+    def _map(self, X):
         return np.hstack([each._predictions(X, slice(None)) for each in self.estimators_ or (self,)])
 
     def _predictions(self, X, rounds: slice) -> np.ndarray:
         omega = self.frequencies_[rounds]
         if self.landmarks_ is not None:
-            return landmark_similarity(X, self.landmarks_[rounds], omega, self.weights_[rounds])
-        return np.cos(phases(X, omega) - self.offsets_[rounds]).astype(X.dtype, copy=False)
+            return _landmark_similarity(X, self.landmarks_[rounds], omega, self.weights_[rounds])
+        return np.cos(_phases(X, omega) - self.offsets_[rounds]).astype(X.dtype, copy=False)
 
     def _feature_names(self):
         T = sum(len(each.step_sizes_) for each in self.estimators_ or (self,))

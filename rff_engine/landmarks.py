@@ -116,13 +116,17 @@ def select_landmarks(
     X = as_points(X)
     as_labels(y, X.shape[0])
     weights = as_sample_weight(sample_weight, X.shape[0])
+    return _select_landmarks(X, y, n_landmarks, method, as_rng(random_state), weights)
+
+
+def _select_landmarks(X, y, n_landmarks: int, method: str, rng, weights=None):
+    """Return `select_landmarks` of checked points and weights."""
     rows = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
     n = len(rows)
     classes, codes = as_labels(np.asarray(y)[rows], n)
     check_choice(method, "method", ("random", "kmeans"))
     if check_count(n_landmarks, "n_landmarks") > n:
         raise ValueError(f"n_landmarks is {n_landmarks}; there are only {n} points to choose from.")
-    rng = as_rng(random_state)
     quotas = _quotas(np.bincount(codes), n_landmarks)
     labels = np.repeat(classes, quotas)
     members = [rows[codes == k] for k in range(len(classes))]
@@ -210,6 +214,11 @@ def landmark_similarity(
     """
     n_jobs = check_jobs(n_jobs)
     X, landmarks, omega, Q = _check_representation(X, landmarks, omega, Q, settings=True)
+    return _landmark_similarity(X, landmarks, omega, Q, out, n_jobs)
+
+
+def _landmark_similarity(X, landmarks, omega, Q, out=None, n_jobs: int | None = None) -> np.ndarray:
+    """Compute `landmark_similarity` of checked arrays."""
     shape = (*Q.shape[:-2], X.shape[0], Q.shape[-2])
     if out is None:
         check_fits(math.prod(shape), f"Q has shape {Q.shape} and X {X.shape[0]} rows")

@@ -37,6 +37,8 @@ class KernelOfRows:
         check_size(values, "kernel")
         return values
 
+    _values = __call__
+
 
 @dataclass(frozen=True)
 class PrecomputedKernel:
@@ -48,27 +50,31 @@ class PrecomputedKernel:
         columns = X[:, self.rows]
         return np.asarray(columns.toarray() if sp.issparse(columns) else columns)
 
+    _values = __call__
+
 
 @dataclass(frozen=True)
 class NystroemMap:
     """Nyström features, k(x, landmarks) K_landmarks^(-1/2) (Williams and Seeger 2001), as in scikit-learn.
 
+    Points and landmarks are taken as they are, without a check.
+
     Parameters
     ----------
-    kernel : SpectralKernel, or another function of two (n, d) arrays
+    kernel : SpectralKernel, KernelOfRows or PrecomputedKernel
     landmarks : array or CSR matrix of shape (r, d)
     root : array of shape (r, r)
         Inverse square root of the landmarks' kernel matrix; eigenvalues are at least 1e-12.
     """
 
-    kernel: Callable[..., Any]
+    kernel: Any
     landmarks: np.ndarray | sp.csr_array
     root: np.ndarray
 
     @classmethod
-    def on(cls, kernel: Callable[..., Any], landmarks: MatrixLike) -> NystroemMap:
+    def on(cls, kernel: Any, landmarks: MatrixLike) -> NystroemMap:
         """Make Nyström features of a kernel on given landmarks."""
-        values, vectors = np.linalg.eigh(kernel(landmarks).astype(np.float64, copy=False))
+        values, vectors = np.linalg.eigh(kernel._values(landmarks).astype(np.float64, copy=False))
         return cls(kernel, landmarks, (vectors / np.sqrt(values.clip(min=1e-12))) @ vectors.T)
 
     def transform(self, X: MatrixLike, n_jobs: int | None = None) -> np.ndarray:
@@ -78,7 +84,7 @@ class NystroemMap:
 
         def fill(at):
             # The root magnifies rounding, so kernel values are in the precision of the landmarks.
-            features[at] = self.kernel(X[at], self.landmarks) @ self.root
+            features[at] = self.kernel._values(X[at], self.landmarks) @ self.root
 
         jobs = [(at,) for at in pieces(0, n, _blocks.rows_of_block(X))]
         _blocks.on_threads(fill, jobs, _blocks.phase_work(X, r) + n * r * r, n_jobs)

@@ -315,9 +315,9 @@ def test_small_blocks_are_joined_and_frequencies_drawn_once_for_each_joined_one(
     if not kept:
         monkeypatch.setattr(alignment, "_KEPT_BYTES", 8 * 3 * 1500 - 1)
     drawn, rows = [], []
-    draw, sums = FrequencyBlocks.block, alignment.alignment_sums
+    draw, sums = FrequencyBlocks.block, alignment._alignment_sums
     monkeypatch.setattr(FrequencyBlocks, "block", lambda self, b: drawn.append(b) or draw(self, b))
-    monkeypatch.setattr(alignment, "alignment_sums", lambda X, *given: rows.append(len(X)) or sums(X, *given))
+    monkeypatch.setattr(alignment, "_alignment_sums", lambda X, *given: rows.append(len(X)) or sums(X, *given))
     omega = FrequencyBlocks(GaussianKernel(), 1500, 3)
     alignment_loss_batched(parts(X, y, [1, 1, 4, 4, 15, 1, 4, 6]), omega)  # and the remaining 4
     assert rows == [10, 15, 11, 4]

@@ -9,6 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import rff_engine as rff
+from rff_engine import _validation, estimators
+from rff_engine._validation import largest_size
 from rff_engine.frequencies import SAMPLING_SCHEMES
 
 from .test_boosting import MODELS as BOOSTED
@@ -58,10 +60,10 @@ def draws_rows(estimator) -> bool:
 
 
 def checks():
-    for estimators, n_first in CHECKED:
+    for some, n_first in CHECKED:
         cases = [
             pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.func.__name__}")
-            for estimator in estimators
+            for estimator in some
             for estimator, check in estimator_checks_generator(estimator, mark=None)
         ]
         yield from cases[:n_first]
@@ -76,6 +78,41 @@ def test_scikit_learn_checks(estimator, check):
     if draws_rows(estimator) and check.func.__name__.startswith("check_sample_weight_equivalence"):
         pytest.xfail("landmarks are drawn among the rows")
     check(estimator)
+
+
+# --- checks of points ---------------------------------------------------------------------------------------------
+
+DEFAULT = [getattr(rff, name)() for name in rff.__all__ if hasattr(getattr(rff, name), "fit")]
+FIXED = rff.PseudoPosteriorFeatures(rff.GaussianKernel(), beta="bound")
+LOOKS = [
+    *((estimator, 2) for estimator in DEFAULT),
+    (FIXED, 2),
+    (rff.OptimizedKernelFeatures(rho="bound"), 2),
+    (rff.LandmarkSimilarity(selection="random", beta="bound"), 2),
+    (rff.CertifiedClassifier(FIXED, prior_fraction=0), 2),
+    (rff.CertifiedClassifier(), 3),
+    (rff.LandmarkBoosting(n_estimators=5), 3),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:n_components is 100, and there are")
+@pytest.mark.parametrize(("estimator", "n_classes"), LOOKS)
+def test_points_are_looked_at_once_in_a_fit_and_in_an_answer(estimator, n_classes, monkeypatch):
+    looks, d = [], 13  # columns of points, of their rows, of landmarks and of frequencies
+
+    def looked(values):
+        if values.ndim == 2 and values.shape[1] == d:
+            looks.append(values.shape)
+        return largest_size(values)
+
+    for module in (_validation, estimators):
+        monkeypatch.setattr(module, "largest_size", looked)
+    X = np.random.default_rng(0).normal(size=(30, d))
+    fitted = clone(estimator).fit(X, np.arange(30) % n_classes)
+    assert looks == [(30, d)]
+    getattr(fitted, "transform", getattr(fitted, "predict", None))(X[:9])
+    assert looks == [(30, d), (9, d)]
 
 
 # --- a fit that raises --------------------------------------------------------------------------------------------
