@@ -32,7 +32,8 @@ import inspect
 import numpy as np, rff_engine as rff
 X = np.random.default_rng(0).normal(size=(60, 3))
 y = X[:, 0] > 0
-fitted = [value() for value in vars(rff).values() if inspect.isclass(value) and hasattr(value, "fit")]
+public = [getattr(rff, name) for name in rff.__all__]
+fitted = [value() for value in public if inspect.isclass(value) and hasattr(value, "fit")]
 for estimator in fitted:
     estimator.fit(X, y)
 print(len(fitted))
