@@ -224,6 +224,7 @@ def test_a_curve_needs_one_step_of_the_package_and_ascending_sizes():
 
 
 def test_every_transformer_has_a_name_in_figures():
-    classes = {one for one in vars(rff).values() if isinstance(one, type) and hasattr(one, "transform")}
+    public = [getattr(rff, name) for name in rff.__all__]
+    classes = {one for one in public if isinstance(one, type) and hasattr(one, "transform")}
     transformers = {one for one in classes if not issubclass(one, ClassifierMixin)}
     assert set(METHODS) == transformers and set(METHODS.values()) <= set(METHOD_NAMES)

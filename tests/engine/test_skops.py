@@ -13,7 +13,8 @@ from .calls import KERNELS
 #: In one process: importing skops takes a second.
 pytestmark = pytest.mark.xdist_group("skops")
 
-ESTIMATORS = [value for value in vars(rff).values() if inspect.isclass(value) and hasattr(value, "fit")]
+PUBLIC = [getattr(rff, name) for name in rff.__all__]
+ESTIMATORS = [value for value in PUBLIC if inspect.isclass(value) and hasattr(value, "fit")]
 
 
 @pytest.fixture(scope="session")
