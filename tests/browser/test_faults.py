@@ -58,7 +58,6 @@ def test_a_run_loses_no_row_when_its_server_is_killed_and_restarted(open_page, s
         server = start_server.processes[address]
         server.kill()
         server.wait()
-        known = len(store.rows(RUN.spec))
         for page in (watching, looking):
             connected(page, False)
         assert start_server(urlsplit(address).port, tmp_path) == address
@@ -66,6 +65,7 @@ def test_a_run_loses_no_row_when_its_server_is_killed_and_restarted(open_page, s
         # Pages reconnect without a reload.
         for page in (watching, looking):
             connected(page, True)
+        known = len(store.rows(RUN.spec))  # the run's process ends up to a second after its server
         stopped = watching.get_by_text(re.compile(r"\d+ % of the results are known from earlier runs"))
         expect(stopped).to_be_visible(timeout=60_000)
         done = int(re.search(r"(\d+) %", stopped.inner_text())[1])
