@@ -130,15 +130,15 @@ def largest_mean_risk(sizes, n_errors, moments, budget: ArrayLike) -> np.ndarray
         root = 2 * a / np.maximum(b + np.sqrt(np.maximum(b**2 - 4 * a * m2, 0.0)), 1e-300)
         return np.where(sizes > 0, np.minimum(root, 1.0), 0.0)
 
-    low = np.zeros(sizes.shape[:-1])  # the slope, as 1 - 1 / slope
+    low = np.zeros(sizes.shape[:-1])  # the slope, as slope / (1 + slope)
     high = np.ones(sizes.shape[:-1])
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        r = risks(1 / np.maximum(1 - middle, 1e-16))
+        r = risks(middle / np.maximum(1 - middle, 1e-16))
         spent = (-xlog1py(right, -r) + r * m1 + r**2 * m2 / 2).sum(axis=-1)
         low = np.where(spent < budget, middle, low)
         high = np.where(spent < budget, high, middle)
-    r = risks(1 / np.maximum(1 - high, 1e-16))
+    r = risks(high / np.maximum(1 - high, 1e-16))
     return (sizes * r).sum(axis=-1) / sizes.sum(axis=-1)
 
 
