@@ -187,17 +187,17 @@ def choices(X, seed: int, shares: np.ndarray) -> np.ndarray:
     It depends on the row's values alone, so on no other row. Zeros may be left out.
     """
     with np.errstate(over="ignore"):
-        uniform = _mixed(_row_codes(X, seed) + np.uint64(1), np.zeros(1, dtype=int), seed) / 2.0**64
+        uniform = _mixed(row_codes(X, seed) + np.uint64(1), np.zeros(1, dtype=int), seed) / 2.0**64
     return np.minimum(np.searchsorted(np.cumsum(shares), uniform, side="right"), len(shares) - 1)
 
 
 def share_of_equal_pairs(X) -> float:
     """Return the share of equal pairs of rows, which estimates without bias how often two new rows are equal."""
-    counts = np.unique(_row_codes(X, 0), return_counts=True)[1].astype(float)
+    counts = np.unique(row_codes(X, 0), return_counts=True)[1].astype(float)
     return float((counts * (counts - 1)).sum() / max(counts.sum() * (counts.sum() - 1), 1.0))
 
 
-def _row_codes(X, seed: int) -> np.ndarray:
+def row_codes(X, seed: int) -> np.ndarray:
     """Return a number for each row of X, the same for equal rows: (n,)."""
     with np.errstate(over="ignore"):
         if sp.issparse(X):
