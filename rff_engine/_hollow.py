@@ -11,8 +11,10 @@ import scipy.sparse as sp
 
 from ._typing import ArrayLike
 from ._warning import listed, warn
+from .progressive import row_codes
 
 _FEWEST_ROWS, _SHARE_OF_COPIES, _SHARE_TOLD = 20, 0.05, 0.99
+_MOST_LOOKED_AT, _ROWS_AT_ONCE = 5000, 2048
 _meant = ContextVar("copies_are_meant", default=False)
 
 
@@ -27,28 +29,44 @@ def copies_are_meant() -> Iterator[None]:
 
 
 def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
-    """Warn once of each of the three problems, for rows X (n, d) with labels y. Only tables are checked."""
+    """Warn once of each of the three problems, for rows X (n, d) with labels y. Only tables are checked.
+
+    Copies are counted by hashes of all rows. Of more than 5000 rows the same random 5000 say whether a column has many
+    values, and whether it tells the classes: by values of which each is rare, or of rare classes alone, it is missed.
+    """
     if sp.issparse(X) or len(y) < _FEWEST_ROWS:
         return
     X = np.asarray(X)
     if X.ndim != 2 or X.shape[1] == 0:
         return
-    columns = [_numbers(column) for column in X.T]
-    names = range(len(columns)) if names is None else names
-    if not _meant.get() and (said := copies_in_words(np.column_stack(columns), y)):
+    if not _meant.get() and (said := copies_in_words(X, y)):
         warn(said)
-    telling = [str(name) for name, column in zip(names, columns, strict=True) if tells_classes(column, y)]
+    some, y = _some_rows(len(y)), np.asarray(y)
+    columns = [_numbers(column) for column in X[some].T]
+    names = range(len(columns)) if names is None else names
+    telling = [str(name) for name, column in zip(names, columns, strict=True) if tells_classes(column, y[some])]
     if telling:
         warn(
             f"A single column tells the classes ({listed(telling)}): leave it out, unless it is known before the "
             "target is."
         )
-    in_order = [str(name) for name, column in zip(names, columns, strict=True) if _is_in_order(column)]
+    in_order = [
+        str(name)
+        for name, column, whole in zip(names, columns, X.T, strict=True)
+        if _is_in_order(column) and _is_in_order(_numbers(whole))
+    ]
     if in_order:
         warn(
             f"The rows are in the order of a column ({listed(in_order)}): where each depends on those before, as in a "
             "series, the certificate says nothing about later ones."
         )
+
+
+def _some_rows(n: int) -> np.ndarray:
+    """Return the rows to look at, in ascending order: all, or the same random ones at each call."""
+    if n <= _MOST_LOOKED_AT:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, _MOST_LOOKED_AT, replace=False))
 
 
 def warn_of_few_rows(share: float, n_counted: int) -> None:
@@ -72,20 +90,29 @@ def copies_in_words(X: ArrayLike, y: ArrayLike) -> str:
     if not copies:
         return ""
     return (
-        f"{copies} of {len(y)} rows are copies of others: the rows that teach and those that test share them, and "
-        "the certificate says nothing; keep one of each."
+        f"{copies} of {len(y)} rows are copies of others, so the rows are not independent, and the certificate says "
+        "nothing; keep one of each."
     )
 
 
 def n_copies(X: ArrayLike, y: ArrayLike) -> int:
     """Count rows equal to an earlier row and label; 0 if they are few, or if every column has few values."""
-    X = np.asarray(X, dtype=np.float64)
-    n = len(y)
-    if not any(len(np.unique(column)) > np.sqrt(n) for column in X.T):
+    X, n = np.asarray(X), len(y)
+    values = [len(np.unique(_numbers(column))) for column in X[_some_rows(n)].T]
+    most = int(np.argmax(values))
+    if values[most] <= min(np.sqrt(n), _MOST_LOOKED_AT / 2) or not _n_repeats(row_codes(_numbers(X[:, most]), 0)):
         return 0
-    rows = np.column_stack([X, np.unique(y, return_inverse=True)[1]]) + 0.0  # -0.0 is 0.0
-    copies = n - len({row.tobytes() for row in rows})
-    return copies if copies >= _SHARE_OF_COPIES * n else 0
+    if X.dtype.kind not in "biuf":
+        X = np.column_stack([_numbers(column) for column in X.T])
+    codes = np.concatenate([row_codes(X[i : i + _ROWS_AT_ONCE], 0) for i in range(0, n, _ROWS_AT_ONCE)])
+    return _n_repeats(codes ^ row_codes(np.unique(y, return_inverse=True)[1], 1))
+
+
+def _n_repeats(codes: np.ndarray) -> int:
+    """Count codes equal to one before them; 0 if they are few."""
+    ordered = np.sort(codes)
+    repeats = int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+    return repeats if repeats >= _SHARE_OF_COPIES * len(codes) else 0
 
 
 def tells_classes(column: ArrayLike, y: ArrayLike) -> bool:

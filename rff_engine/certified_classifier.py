@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -9,11 +10,19 @@ import scipy.sparse as sp
 from scipy.special import gammaln, ndtr
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import _safe_indexing, column_or_1d, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_method_params,
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from ._fitting import WholeFits
 from ._hollow import warn_if_hollow, warn_of_few_rows
@@ -87,8 +96,19 @@ class GroupCertificate(NamedTuple):
 
 def prior_sizes(n: int, fraction: float) -> tuple[int, int]:
     """Return how many of n rows are the prior's, and on how many of these the maps to choose among are fitted."""
-    n_prior = min(round(fraction * n), n - 1)
+    n_prior = min(max(round(fraction * n), 1), n - 1) if fraction else 0
     return n_prior, n_prior - round(_VALID_SHARE * n_prior)
+
+
+def _answers(method: str):
+    """Return whether a classifier has a method: that of `estimator_`, or before `fit` of `estimator`."""
+
+    def has(self) -> bool:
+        if self.estimator is None:
+            return method == "decision_function"
+        return self.scheme != "progressive" and hasattr(getattr(self, "estimator_", self.estimator), method)
+
+    return available_if(has)
 
 
 class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
@@ -110,13 +130,14 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     More than two classes, and any `estimator`, have the test set's bound, at the whole of epsilon. The features' own
     vote is then one class against the rest.
 
+    A fitted model in scikit-learn's `FrozenEstimator` is certified as it is: nothing is fitted, and every row counts.
+    The bound holds if the model was neither fitted nor chosen on these rows.
+
     Progressive validation (Blum, Kalai and Langford 1999) lets rows of the bound teach as well. They come in blocks;
     each tests a clone of `estimator` that is fitted on all rows before it. The mean risk of these classifiers is
     certified, so `predict` gives each point the answer of one of them, drawn at random by their numbers of rows; equal
     points have the same one. Counting ends at a number of errors that is fixed on the first rows; later rows do not
     count, and classifiers that no counted row tested are left out.
-
-    `fit` takes no weights of rows: a bound counts every row once. An `estimator` may weigh its classes.
 
     Parameters
     ----------
@@ -126,7 +147,8 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         With `prior_fraction` 0, only `RandomFourierFeatures`, `PseudoPosteriorFeatures`, `OptimizedKernelFeatures` and
         `LandmarkSimilarity` (selection "random", similarity "prior"), each with a kernel whose width is a number.
     prior_fraction : float
-        From 0 to 0.9.
+        From 0 to 0.9; without effect on a frozen `estimator`. Rows are drawn whatever their class: shares of classes
+        that are kept would tie the rows of the bound to those that teach.
     epsilon : float
         Probability, over rows and draws, that `risk_bound_` fails.
     random_state : int, RandomState, Generator or None
@@ -134,7 +156,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         kept, break the bound.
     estimator : classifier, optional
         Any classifier of scikit-learn's kind, or a pipeline that ends with one, in place of `features`. A clone is
-        fitted on the prior's rows alone, with all that it scales, fills or chooses.
+        fitted on the prior's rows alone, with all that it scales, fills or chooses; a `FrozenEstimator` is not.
     scheme : {"split", "progressive"}
         Whether rows of the bound teach, as above; "progressive" needs an `estimator`, and fits it `n_blocks` times,
         and five times on four fifths of the first rows to foresee the number of errors.
@@ -144,10 +166,10 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
-        The labels.
+        The labels; those of a frozen `estimator` if it names them.
     estimator_ : classifier
-        The fitted clone of `estimator`, unless the scheme is progressive. With an `estimator` there are none of
-        `features_` and the five attributes after it.
+        The fitted clone of `estimator`, or the frozen one, unless the scheme is progressive. With an `estimator` there
+        are none of `features_` and the five attributes after it.
     estimators_, block_sizes_ : list of B classifiers, ndarray of shape (B,)
         With the progressive scheme: the classifiers of `predict`, and by how many rows each was tested.
     progress_ : Progress
@@ -180,6 +202,9 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     test_set_bound_ : float or None
         On the risk of the prior's own vote, by binomial tail inversion on the rows of the bound; a yardstick, with an
         `epsilon` of its own. ``None`` without prior rows, and with the progressive scheme.
+    majority_error_ : float
+        The share of `bound_rows_` on which the most frequent class of the prior's rows is wrong: a bound above it says
+        little. Without such rows, as with a frozen `estimator`, it is the class that is most frequent in `bound_rows_`.
     bound_rows_ : ndarray of shape (n_bound,)
         The rows that the bound is computed on.
     n_features_in_ : int
@@ -208,6 +233,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     threshold_: float
     n_errors_: int | None
     test_set_bound_: float | None
+    majority_error_: float
     bound_rows_: np.ndarray
     progress_: Progress
 
@@ -229,15 +255,19 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         self.scheme: Literal["split", "progressive"] = scheme
         self.n_blocks: int = n_blocks
 
-    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, **fit_params: Any) -> Self:
         """Choose features and the weights of the smallest bound.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
-            Points, one a row; with an `estimator` all that it takes, such as a data frame.
+            Points, one a row; with an `estimator`, or `features` that are all pipelines or of another package, all that
+            these take, such as a data frame with texts and missing values.
         y : array of shape (n,)
             Labels.
+        **fit_params : dict
+            What `fit` of the `estimator` takes besides, with the scheme "split": `sample_weight` of shape (n,). It gets
+            that of the rows that teach; the bound counts every row once.
 
         Returns
         -------
@@ -246,18 +276,19 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter, a value of `X` or a label is not allowed, or `y` holds one class only.
+            If a parameter, a value of `X` or a label is not allowed, or `y` holds one class only and nothing is frozen.
         """
         check_labels(y)
-        X, y = self._checked(X, y)
+        X, y = self._checked(X, y, fit_params)
         with np.errstate(invalid="ignore"):  # labels beyond the range of NumPy's integers
             check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         check_probability(self.epsilon, "epsilon")
         fraction = check_range(self.prior_fraction, "prior_fraction", 0.0, 0.9)
-        n_prior, _ = prior_sizes(len(codes), fraction)
+        n_prior = 0 if self._is_frozen else prior_sizes(len(codes), fraction)[0]
         check_count(self.n_blocks, "n_blocks")
-        self._check_classes(n_prior)
+        if not self._is_frozen:
+            self._check_classes(n_prior)
         warn_if_hollow(X, y, getattr(self, "feature_names_in_", None))
         rng = as_rng(self.random_state)
         maps = [] if self.estimator is not None else [self._seeded(features, rng) for features in self._maps()]
@@ -267,28 +298,54 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         if self.scheme == "progressive":
             promise = self._fit_blocks(self._seeded(self.estimator, rng), X, y, order, rng)
         elif self.estimator is not None:
-            promise = self._fit_estimator(self._seeded(self.estimator, rng), X, y, prior)
+            promise = self._fit_estimator(X, y, prior, rng, fit_params)
         else:
             if self.features is None and n_prior:
                 warn_of_wide_columns(self, X)
                 self._set_widths(maps, X[prior])
             promise = self._fit_maps(maps, X, codes, prior)
+        teaching = np.unique(y[prior if n_prior else self.bound_rows_], return_counts=True)
+        self.majority_error_ = float((y[self.bound_rows_] != teaching[0][teaching[1].argmax()]).mean())
         self.arm_ = _ARMS[type(promise)]
         self.risk_bound_ = float(promise.bound)
         self.certificate_ = promise.ledger()
         self.arm_bounds_[self.arm_] = self.risk_bound_
         return self
 
-    def _checked(self, X, y) -> tuple[Any, Any]:
-        if check_choice(self.scheme, "scheme", SCHEMES) == "progressive" and self.estimator is None:
-            raise ValueError("scheme is 'progressive', which fits a classifier for each block; an estimator is needed.")
+    @property
+    def _is_frozen(self) -> bool:
+        return isinstance(self.estimator, FrozenEstimator)
+
+    def _checked(self, X, y, fit_params) -> tuple[Any, Any]:
+        if check_choice(self.scheme, "scheme", SCHEMES) == "progressive" and (
+            self.estimator is None or self._is_frozen
+        ):
+            raise ValueError(
+                "scheme is 'progressive', which fits a classifier for each block; an estimator that is not frozen is "
+                "needed."
+            )
+        if fit_params and (self.estimator is None or self._is_frozen or self.scheme == "progressive"):
+            raise ValueError(
+                f"fit is given {', '.join(fit_params)}, which only an estimator that is fitted once can take; the "
+                "bound counts every row once."
+            )
         if self.estimator is None:
-            return validated(self, X, y, ensure_min_samples=2)
+            own = self._takes_numbers
+            return validated(self, X, y, ensure_min_samples=2) if own else self._as_they_are(X, y)
         tagged = hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type)
         if not tagged or not is_classifier(self.estimator):
             raise ValueError(f"estimator is {shown(self.estimator)}; a classifier is needed.")
         if self.features is not None:
             raise ValueError("estimator and features are both given; one of them is needed.")
+        return self._as_they_are(X, y)
+
+    @property
+    def _takes_numbers(self) -> bool:
+        """Whether points are checked once here; pipelines, and features of other packages, check them themselves."""
+        return any(map(_is_own, self._maps()))
+
+    def _as_they_are(self, X, y) -> tuple[Any, Any]:
+        """Return points whose values are left to a pipeline, and labels."""
         validate_data(self, X, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
@@ -300,20 +357,23 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         K = len(self.classes_)
         if K < 2:
             raise ValueError(f"y holds one class only, {shown(self.classes_.tolist()[0])}; at least 2 are needed.")
-        if not n_prior and self.estimator is not None:
+        if n_prior:
+            return
+        left = f"prior_fraction {self.prior_fraction!r} leaves no rows to"
+        if self.estimator is not None:
             raise ValueError(
-                f"prior_fraction {self.prior_fraction!r} leaves no rows to fit the estimator on; a larger one, or more "
-                "rows, are needed."
+                f"{left} fit the estimator on; a larger one, or FrozenEstimator of a model that was fitted and chosen "
+                "on other rows, is needed."
             )
-        if not n_prior and self.features is None and self.estimator is None and K == 2:
-            raise ValueError(
-                f"prior_fraction {self.prior_fraction!r} leaves no rows to choose a width on; features with a kernel "
-                "whose width is a number, or a prior_fraction above 0, are needed."
-            )
-        if not n_prior and K > 2:
+        if K > 2:
             raise ValueError(
                 f"Only binary classification is supported without rows for the prior, which prior_fraction "
                 f"{self.prior_fraction!r} leaves. Classes in y: {K}, not 2."
+            )
+        if self.features is None:
+            raise ValueError(
+                f"{left} choose a width on; features with a kernel whose width is a number, or a prior_fraction above "
+                "0, are needed."
             )
 
     @staticmethod
@@ -322,8 +382,12 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         for features, width in zip(maps, WIDTHS, strict=True):
             features.set_params(kernel=GaussianKernel(width * sigma))
 
-    def _fit_estimator(self, estimator, X, y, prior) -> HeldOutErrors:
-        self.estimator_: Any = _taught(estimator, X, y, prior)
+    def _fit_estimator(self, X, y, prior, rng, fit_params) -> HeldOutErrors:
+        if self._is_frozen:
+            self.estimator_: Any = self.estimator
+            self.classes_ = getattr(self.estimator, "classes_", self.classes_)
+        else:
+            self.estimator_ = _taught(self._seeded(self.estimator, rng), X, y, prior, fit_params)
         wrong = self.estimator_.predict(_safe_indexing(X, self.bound_rows_)) != y[self.bound_rows_]
         return self._held_out(int(wrong.sum()))
 
@@ -387,15 +451,17 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         valid, train = self._rows_of_prior(codes, prior)
         K, errors = len(self.classes_), []
         for features in maps:
-            fitted = _fitted(clone(features), X[train], codes[train])
-            weights = learn_rest(_mapped(fitted, X[train]), codes[train], K)
-            decisions = unit_features(_mapped(fitted, X[valid])) @ weights.transpose(0, 2, 1)
+            of_train = _safe_indexing(X, train)
+            fitted = _fitted(clone(features), of_train, codes[train])
+            weights = learn_rest(_mapped(fitted, of_train), codes[train], K)
+            decisions = unit_features(_mapped(fitted, _safe_indexing(X, valid))) @ weights.transpose(0, 2, 1)
             errors.append((decisions.argmax(axis=2) != codes[valid]).mean(axis=1))
         least = int(np.argmin(errors))
         best, c = divmod(least, len(SVM_COSTS))
-        self.features_ = _fitted(maps[best], X[prior], codes[prior])
-        self.coef_ = learn_rest(_mapped(self.features_, X[prior]), codes[prior], K, SVM_COSTS[c : c + 1])[0]
-        predicted = (self._unit_features(X[self.bound_rows_]) @ self.coef_.T).argmax(axis=1)
+        of_prior, of_bound = _safe_indexing(X, prior), _safe_indexing(X, self.bound_rows_)
+        self.features_ = _fitted(maps[best], of_prior, codes[prior])
+        self.coef_ = learn_rest(_mapped(self.features_, of_prior), codes[prior], K, SVM_COSTS[c : c + 1])[0]
+        predicted = (self._unit_features(of_bound) @ self.coef_.T).argmax(axis=1)
         return self._held_out(int((predicted != codes[self.bound_rows_]).sum()))
 
     def _rows_of_prior(self, labels, prior) -> tuple[np.ndarray, np.ndarray]:
@@ -429,19 +495,21 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     def _fit_on_other_rows(self, maps, X, signs, prior) -> tuple[VotePosterior, VotePosterior | HeldOutErrors]:
         """Return the vote and its bound: the prior's vote by errors on the other rows, or one learned from these."""
         valid, train = self._rows_of_prior(signs, prior)
-        tried = []
+        of_train, of_valid, of_prior, of_bound = (
+            _safe_indexing(X, rows) for rows in (train, valid, prior, self.bound_rows_)
+        )
+        kept, tried = signs[self.bound_rows_], []
         for features in maps:
-            fitted = _fitted(clone(features), X[train], signs[train])
-            of_train = _mapped(fitted, X[train])
-            tried.append(learn_prior(of_train, signs[train], _mapped(fitted, X[valid]), signs[valid]))
-        best = min(range(len(maps)), key=lambda i: tried[i].error)
-        self.features_ = _fitted(maps[best], X[prior], signs[prior])
-        (direction,) = svm_weights(_mapped(self.features_, X[prior]), signs[prior] > 0, [tried[best].C])
+            fitted = _fitted(clone(features), of_train, signs[train])
+            mapped = _mapped(fitted, of_train), signs[train], _mapped(fitted, of_valid), signs[valid]
+            tried.append(learn_prior(*mapped, len(kept), (1 - TEST_SET_SHARE) * self.epsilon))
+        best = min(range(len(maps)), key=lambda i: tried[i].bound)
+        self.features_ = _fitted(maps[best], of_prior, signs[prior])
+        (direction,) = svm_weights(_mapped(self.features_, of_prior), signs[prior] > 0, [tried[best].C])
         mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
-        z, kept = self._unit_features(X[self.bound_rows_]), signs[self.bound_rows_]
+        z, margin = self._unit_features(of_bound), tried[best].margin
         n_errors = int((kept * np.where(z @ mean > 0, 1, -1) < 0).sum())
         held_out = self._held_out(n_errors)._replace(share=TEST_SET_SHARE)
-        margin = tried[best].margin(len(kept), (1 - TEST_SET_SHARE) * self.epsilon)
         learned = learn_vote(z, kept, mean, self.epsilon, Choice(), margin)
         self.arm_bounds_ = {"test set": held_out.bound, "posterior": learned.bound}
         if learned.bound < held_out.bound:
@@ -472,8 +540,11 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     def _unit_features(self, X):
         return unit_features(_mapped(self.features_, X))
 
+    @_answers("decision_function")
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Return v . z(x), in standard deviations of the voters; positive for the second class. K > 2: one a class.
+
+        With an `estimator` it is that of `estimator_`, where it has one.
 
         Parameters
         ----------
@@ -489,12 +560,48 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         NotFittedError
             Before `fit`.
         ValueError
-            If a shape is wrong, a value is not finite, or an `estimator` predicts.
+            If a shape is wrong or a value is not finite.
         """
         check_is_fitted(self)
         if self.estimator is not None:
-            raise ValueError("decision_function is that of features; estimator_ may have one of its own.")
-        return self._unit_features(validated(self, X, reset=False)) @ self.coef_.T
+            return self._of_every_class(self.estimator_.decision_function(X), np.finfo(np.float64).min)
+        if self._takes_numbers:
+            return self._unit_features(validated(self, X, reset=False)) @ self.coef_.T
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._unit_features(_with_rows(X)) @ self.coef_.T
+
+    @_answers("predict_proba")
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Return the probabilities of the classes by `estimator_`, where it has them; nothing certifies them.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+            Points, one a row.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            0 for a class that no row that taught has.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        check_is_fitted(self)
+        return self._of_every_class(self.estimator_.predict_proba(X), 0.0)
+
+    def _of_every_class(self, values: np.ndarray, missing: float) -> np.ndarray:
+        """Return values of classes, with columns of `missing` for those that `estimator_` has not seen."""
+        known = getattr(self.estimator_, "classes_", self.classes_)
+        if len(known) == len(self.classes_):
+            return values
+        every = np.full((len(values), len(self.classes_)), missing)
+        every[:, np.searchsorted(self.classes_, known)] = (
+            values if values.ndim == 2 else np.column_stack([-values, values])
+        )
+        return every
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Return the class that most voters choose, or what `estimator_` says, or the best class of `estimators_`.
@@ -588,6 +695,8 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         ValueError
             If a shape is wrong, a value is not finite, or there are no voters: of an `estimator`, or of K > 2 classes.
         """
+        if self.estimator is not None:
+            raise ValueError("vote_shares are those of features; an estimator has no voters.")
         decision = self.decision_function(X)
         if decision.ndim == 2:
             raise ValueError(f"vote_shares are those of 2 classes; there are {len(self.classes_)}.")
@@ -602,12 +711,12 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _taught(estimator, X, y, rows) -> Any:
+def _taught(estimator, X, y, rows, fit_params=MappingProxyType({})) -> Any:
     """Fit a classifier on rows. Many refuse rows of one class; then a classifier always returns this class."""
     if len(np.unique(y[rows])) < 2:
         _warn_of_one_class(y[rows])
-        estimator = DummyClassifier()
-    return estimator.fit(_safe_indexing(X, rows), y[rows])
+        return DummyClassifier().fit(_safe_indexing(X, rows), y[rows])
+    return estimator.fit(_safe_indexing(X, rows), y[rows], **_check_method_params(X, fit_params, indices=rows))
 
 
 def _warn_of_one_class(labels) -> None:
@@ -619,7 +728,7 @@ def _warn_of_one_class(labels) -> None:
 
 def _nothing(X) -> np.ndarray:
     """Return one feature, 0, for each row: there is nothing to learn from."""
-    return np.zeros((X.shape[0], 1))
+    return np.zeros((_num_samples(X), 1))
 
 
 def _with_rows(X):
@@ -652,8 +761,8 @@ def _mapped(features, X) -> np.ndarray:
         check_fits(Z.shape[0] * Z.shape[1], f"{name} has shape {Z.shape}")
         Z = Z.toarray()
     Z = as_points(Z, name, dense=True)
-    if len(Z) != X.shape[0]:
-        raise ValueError(f"{name} has {len(Z)} rows for {X.shape[0]} points; one row a point is needed.")
+    if len(Z) != _num_samples(X):
+        raise ValueError(f"{name} has {len(Z)} rows for {_num_samples(X)} points; one row a point is needed.")
     return Z
 
 

@@ -130,15 +130,15 @@ def largest_mean_risk(sizes, n_errors, moments, budget: ArrayLike) -> np.ndarray
         root = 2 * a / np.maximum(b + np.sqrt(np.maximum(b**2 - 4 * a * m2, 0.0)), 1e-300)
         return np.where(sizes > 0, np.minimum(root, 1.0), 0.0)
 
-    low = np.zeros(sizes.shape[:-1])  # the slope, as 1 - 1 / slope
+    low = np.zeros(sizes.shape[:-1])  # the slope, as slope / (1 + slope)
     high = np.ones(sizes.shape[:-1])
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        r = risks(1 / np.maximum(1 - middle, 1e-16))
+        r = risks(middle / np.maximum(1 - middle, 1e-16))
         spent = (-xlog1py(right, -r) + r * m1 + r**2 * m2 / 2).sum(axis=-1)
         low = np.where(spent < budget, middle, low)
         high = np.where(spent < budget, high, middle)
-    r = risks(1 / np.maximum(1 - high, 1e-16))
+    r = risks(high / np.maximum(1 - high, 1e-16))
     return (sizes * r).sum(axis=-1) / sizes.sum(axis=-1)
 
 
@@ -187,17 +187,17 @@ def choices(X, seed: int, shares: np.ndarray) -> np.ndarray:
     It depends on the row's values alone, so on no other row. Zeros may be left out.
     """
     with np.errstate(over="ignore"):
-        uniform = _mixed(_row_codes(X, seed) + np.uint64(1), np.zeros(1, dtype=int), seed) / 2.0**64
+        uniform = _mixed(row_codes(X, seed) + np.uint64(1), np.zeros(1, dtype=int), seed) / 2.0**64
     return np.minimum(np.searchsorted(np.cumsum(shares), uniform, side="right"), len(shares) - 1)
 
 
 def share_of_equal_pairs(X) -> float:
     """Return the share of equal pairs of rows, which estimates without bias how often two new rows are equal."""
-    counts = np.unique(_row_codes(X, 0), return_counts=True)[1].astype(float)
+    counts = np.unique(row_codes(X, 0), return_counts=True)[1].astype(float)
     return float((counts * (counts - 1)).sum() / max(counts.sum() * (counts.sum() - 1), 1.0))
 
 
-def _row_codes(X, seed: int) -> np.ndarray:
+def row_codes(X, seed: int) -> np.ndarray:
     """Return a number for each row of X, the same for equal rows: (n,)."""
     with np.errstate(over="ignore"):
         if sp.issparse(X):

@@ -53,6 +53,8 @@ class CertifiedRun:
     tandem_bound: float
     c_bound: float
     test_set_bound: float | None
+    majority_error: float
+    """On the rows of the bound"""
     n_bound: int
     test_error: float
     gibbs_error: float
@@ -107,6 +109,7 @@ class CertifiedSplit:
             model.tandem_bound_,
             model.c_bound_,
             model.test_set_bound_,
+            model.majority_error_,
             len(model.bound_rows_),
             float(wrong.mean()),
             float(gibbs_error),

@@ -162,7 +162,7 @@ def calls():
         name, parameters = type(estimator).__name__, estimator.get_params(deep=False)
         yield name, partial(fitted_to, estimator), {"X": X, "y": Y, **parameters}
         for method in of_points(type(estimator)):
-            if "fit" not in method:
+            if "fit" not in method and hasattr(estimator, method):
                 others = {"y": Y, "groups": Y} if method == "certify_groups" else {"y": Y} if method == "score" else {}
                 yield f"{name}.{method}", partial(answer_of, estimator, method), {"X": X, **others}
 

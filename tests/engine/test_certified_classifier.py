@@ -9,9 +9,13 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier, VotingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotEncoder, StandardScaler
@@ -371,8 +375,15 @@ def test_bounds_of_groups_share_epsilon():
         ({"estimator": LinearRegression()}, r"^estimator is LinearRegression\(\); a classifier is needed\.$"),
         ({"estimator": DecisionTreeClassifier}, r"^estimator is .*; a classifier is needed\.$"),
         ({"estimator": ANY["trees"], "features": RANDOM}, r"^estimator and features are both given"),
-        ({"scheme": "progressive"}, r"^scheme is 'progressive', which fits .* an estimator is needed\.$"),
-        ({"estimator": ANY["trees"], "prior_fraction": 0}, r"^prior_fraction 0 leaves no rows to fit the estimator on"),
+        ({"scheme": "progressive"}, r"^scheme is 'progressive', which fits .* is not frozen is needed\.$"),
+        (
+            {"estimator": FrozenEstimator(ANY["trees"]), "scheme": "progressive"},
+            r"^scheme is .* is not frozen is needed",
+        ),
+        (
+            {"estimator": ANY["trees"], "prior_fraction": 0},
+            r"^prior_fraction 0 leaves .* or FrozenEstimator of a model",
+        ),
         (
             {"features": RANDOM, "prior_fraction": 0},
             r"^Only binary .* prior_fraction 0 leaves\. Classes in y: 3, not 2\.$",
@@ -386,12 +397,107 @@ def test_what_a_test_set_cannot_certify_is_refused(settings, said):
         rff.CertifiedClassifier(RANDOM).fit(np.eye(9), np.zeros(9))
 
 
-def test_votes_of_features_are_not_those_of_an_estimator():
+def test_an_estimator_has_no_voters():
+    model = rff.CertifiedClassifier(estimator=ANY["trees"]).fit(*sample())
+    with pytest.raises(ValueError, match=r"^vote_shares are those of features; an estimator has no voters\.$"):
+        model.vote_shares(sample()[0])
+
+
+@pytest.mark.parametrize("make", [sample, three_classes])
+def test_a_fitted_model_is_certified_as_it_is_by_every_row(make):
+    X, y = make()
+    fitted = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[:100], y[:100])
+    before = pickle.dumps(fitted)
+    model = rff.CertifiedClassifier(estimator=FrozenEstimator(fitted)).fit(X[100:], y[100:])
+    n, n_errors = len(y) - 100, (fitted.predict(X[100:]) != y[100:]).sum()
+    assert pickle.dumps(fitted) == before and model.estimator_.estimator is fitted
+    np.testing.assert_array_equal(model.bound_rows_, np.arange(n))
+    assert (model.n_errors_, model.risk_bound_) == (n_errors, bounds.test_set(n_errors, n, 0.05))
+    assert model.majority_error_ == pytest.approx(1 - np.unique(y[100:], return_counts=True)[1].max() / n)
+    np.testing.assert_array_equal(model.predict_proba(X), fitted.predict_proba(X))
+    alone = rff.CertifiedClassifier(estimator=model.estimator).fit(X[100:], np.repeat(y[0], n))  # one class
+    assert alone.n_errors_ == (fitted.predict(X[100:]) != y[0]).sum() and list(alone.classes_) == list(fitted.classes_)
+
+
+@pytest.mark.parametrize("settings", [{"estimator": ANY["trees"]}, {"features": RANDOM}, {"features": LANDMARKS}])
+def test_the_majority_is_that_of_the_rows_that_teach_and_errs_on_the_others(settings):
+    X, y = three_classes(100)
+    model = rff.CertifiedClassifier(**settings, prior_fraction=0.2, random_state=0).fit(X, y)
+    names, counts = np.unique(np.delete(y, model.bound_rows_), return_counts=True)
+    assert model.majority_error_ == (y[model.bound_rows_] != names[counts.argmax()]).mean()
+
+
+def test_a_classifier_answers_what_its_estimator_answers():
+    X = sample(400)[0]
+    y = X.sum(axis=1) > 0
+    estimators = HistGradientBoostingClassifier(max_iter=5), RidgeClassifier(), None
+    for estimator, methods in zip(estimators, (2, 1, 1), strict=True):
+        model = rff.CertifiedClassifier(estimator=estimator, random_state=0)
+        for one in (model, clone(model).fit(X, y)):
+            assert [hasattr(one, name) for name in ("decision_function", "predict_proba")] == [True, methods == 2]
+        assert cross_val_score(model, X, y, scoring="roc_auc", cv=2, error_score="raise").min() > 0.6
+        assert CalibratedClassifierCV(model, cv=2).fit(X, y).predict_proba(X).shape == (400, 2)
+        assert StackingClassifier([("one", model)], cv=2).fit(X, y).score(X, y) > 0.6
+    model.set_params(estimator=estimators[0])
+    assert cross_val_score(model, X, y, scoring="neg_log_loss", cv=2, error_score="raise").min() > -0.7
+    assert VotingClassifier([("one", model)], voting="soft").fit(X, y).score(X, y) > 0.6
+    assert not hasattr(model.set_params(scheme="progressive"), "predict_proba")
+
+
+def test_a_class_that_did_not_teach_has_a_column():
+    X = sample(60)[0]
+    y = np.digitize(np.arange(60), [25, 59])
+    for seed in range(20):
+        model = rff.CertifiedClassifier(estimator=LogisticRegression(), random_state=seed).fit(X, y)
+        chances, decisions = model.predict_proba(X), model.decision_function(X)
+        assert chances.shape == decisions.shape == (60, 3)
+        np.testing.assert_array_equal(decisions.argmax(axis=1), model.predict(X))
+        assert (chances[:, 2] == 0).all() == (59 in model.bound_rows_)
+
+
+@pytest.mark.parametrize("make", [sample, three_classes])
+def test_features_may_fill_and_encode(make):
+    X, y = make()
+    frame = pd.DataFrame(X, columns=["x", "y"]).assign(kind=np.where(X[:, 0] > 0, "a", "b"))
+    frame.loc[::9, "y"] = np.nan
+    encoded = make_column_transformer((OneHotEncoder(), ["kind"]), (SimpleImputer(), ["x", "y"]))
+    model = rff.CertifiedClassifier(make_pipeline(encoded, RANDOM), random_state=0).fit(frame, y)
+    assert model.risk_bound_ < 0.5 and model.predict(frame[:5]).tolist() == model.predict(frame)[:5].tolist()
+    for features in (RANDOM, [make_pipeline(encoded, RANDOM), RANDOM]):
+        with pytest.raises(ValueError, match=r"^Input X contains NaN|could not convert string"):
+            rff.CertifiedClassifier(features).fit(frame.drop(columns="kind"), y)
+
+
+def test_weights_of_rows_teach_and_do_not_count():
     X, y = sample()
-    model = rff.CertifiedClassifier(estimator=ANY["trees"]).fit(X, y)
-    for method in (model.decision_function, model.vote_shares):
-        with pytest.raises(ValueError, match=r"^decision_function is that of features; estimator_ may have"):
-            method(X)
+    weights = np.random.default_rng(0).random(len(y))
+    model = rff.CertifiedClassifier(estimator=LogisticRegression(), random_state=0).fit(X, y, sample_weight=weights)
+    taught = np.setdiff1d(np.arange(len(y)), model.bound_rows_)
+    alone = LogisticRegression().fit(X[taught], y[taught], sample_weight=weights[taught])
+    np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-4)
+    n_errors = (model.predict(X) != y)[model.bound_rows_].sum()
+    assert model.risk_bound_ == bounds.test_set(n_errors, len(model.bound_rows_), 0.05)
+    for one in (model.set_params(scheme="progressive"), rff.CertifiedClassifier()):
+        with pytest.raises(ValueError, match=r"^fit is given sample_weight, which only an estimator .* once\.$"):
+            one.fit(X, y, sample_weight=weights)
+
+
+def test_the_prior_takes_the_threshold_of_the_least_bound_that_its_rows_foresee():
+    rng = np.random.default_rng(0)
+    for shift, n in ((3.0, 500), (0.5, 500), (0.5, 20)):
+        signs = np.where(rng.random(400) < 0.5, -1.0, 1.0)
+        features = rng.normal(size=(400, 2)) + shift * signs[:, None]
+        found = certificates.learn_prior(features[:300], signs[:300], features[300:], signs[300:], n, 0.005)
+        (weights,) = certificates.svm_weights(features[:300], signs[:300] > 0, [found.C])
+        margins = signs[300:] * (unit_features(features[300:]) @ weights) * found.scale / np.linalg.norm(weights)
+        foreseen = [(100 * ndtr(one - margins).mean() + 0.5) / 101 for one in THRESHOLDS]
+        rates = [certificates.catoni_rate(ndtr(one - margins).mean(), 100, n, 0.005) for one in THRESHOLDS]
+        reached = [
+            bounds.majority_vote(error, threshold, 0, 0, n, 0.005, rate=rate)
+            for error, threshold, rate in zip(foreseen, THRESHOLDS, rates, strict=True)
+        ]
+        assert found.bound == pytest.approx(min(reached)) and found.margin.rate in rates
+        assert found.margin.threshold == THRESHOLDS[int(np.argmin(reached))] > 0
 
 
 def test_by_default_a_width_is_chosen_on_the_rows_of_the_prior():

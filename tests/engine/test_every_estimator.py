@@ -26,12 +26,6 @@ ADAPTIVE = [
 ]
 
 
-class Blocks(rff.CertifiedClassifier):
-    """Without `decision_function`, which is that of features, and which scikit-learn's checks call where it is."""
-
-    decision_function = property()
-
-
 # --- scikit-learn's checks ----------------------------------------------------------------------------------------
 
 OTHER_SAMPLING = [
@@ -46,7 +40,7 @@ CHECKED = [
     (ADAPTIVE, 60),
     (BOOSTING, 20),
     ([CERTIFIED[0], CERTIFIED[3]], 15),
-    ([Blocks(estimator=LogisticRegression(), random_state=0, scheme="progressive", n_blocks=4)], 15),
+    ([rff.CertifiedClassifier(estimator=LogisticRegression(), random_state=0, scheme="progressive", n_blocks=4)], 15),
 ]
 
 

@@ -1,5 +1,6 @@
 """What makes a certificate hollow is said once, and honest rows get no warning."""
 
+import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -58,3 +59,27 @@ def test_texts_that_tell_the_classes_are_named():
 def test_rows_in_the_order_of_a_column_are_named(step):
     (warning,) = said(X[np.argsort(X[:, 2])[::step]], Y)
     assert warning.startswith("The rows are in the order of a column (2): where each depends")
+
+
+def test_many_rows_are_looked_at_in_part_and_not_copied():
+    many = np.random.default_rng(1).normal(size=(40_000, 20)).astype(np.float32)
+    labels = np.random.default_rng(2).integers(0, 2, len(many))
+    tracemalloc.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_if_hollow(many, labels)
+    assert tracemalloc.get_traced_memory()[1] < many.nbytes
+    tracemalloc.stop()
+    many[:, 3] = np.sort(many[:, 3])
+    many[:, 5] = labels
+    many[-3000:], labels[-3000:] = many[:3000], labels[:3000]
+    many[:3000, 0], many[-3000:, 0] = 0.0, -0.0  # one number
+    with pytest.warns(UserWarning) as caught:
+        warn_if_hollow(many, labels)
+    assert [str(one.message)[:38] for one in caught] == [
+        "3000 of 40000 rows are copies of other",
+        "A single column tells the classes (5):",
+    ]
+    many[-3000:, 3] = np.inf
+    with pytest.warns(UserWarning, match=r"in the order of a column \(3\)"):
+        warn_if_hollow(many, labels)

@@ -87,6 +87,9 @@ def test_the_largest_mean_risk_of_one_block_and_of_blocks_that_always_err():
     assert -50 * np.log1p(-r) == pytest.approx(3.0)
     always = largest_mean_risk(np.array([4.0, 0.0]), np.array([4.0, 0.0]), np.array([[2.0, 1.2], [0, 0]]), 9.0)
     assert float(always) == 1.0
+    alone = largest_mean_risk(np.array([1.0, 20.0]), np.array([1.0, 0.0]), np.array([[0.6, 0.36], [0, 0]]), 0.69)
+    r = 21 * float(alone)  # of the block that errs; the other gains less for what it spends
+    assert 0.6 * r + 0.36 * r**2 / 2 == pytest.approx(0.69)
 
 
 def test_rows_after_the_limit_do_not_count():

@@ -172,6 +172,7 @@ def show_arms(vote: CertifiedVote, values) -> None:
     layout.figure(
         figures.arms(arms, vote.error),
         headline,
+        f"Always saying the more frequent class errs on {layout.percent(vote.model.majority_error_)} of them. "
         "The first counts how often the prior's vote errs on points that it has not seen, at 0.9 ε. The second lets "
         "these points teach new weights, at 0.1 ε, and pays for every nat that was learned. Both hold at once for all "
         f"but the fraction ε = {values.eps:g} of samples, so the smaller one is free to take. The bars differ from the "

@@ -19,10 +19,14 @@ def certify(options: Namespace) -> int:
         return _verify(options)
     if (options.dataset is None) == (options.table is None) or (options.table is None) != (options.target is None):
         raise ValueError("certify needs --dataset, or --table and --target, or --verify.")
-    others = ("classifier", "scheme", "blocks", "html", "aim") if options.table is None else ("D", "method")
+    others = (
+        ("classifier", "predictions", "scheme", "blocks", "html", "aim") if options.table is None else ("D", "method")
+    )
     for name in others:
         if getattr(options, name) is not None:
             raise ValueError(f"--{name} is of --{'dataset' if options.table else 'table'}, which is not given.")
+    if options.predictions is not None and (options.classifier or options.scheme or options.blocks):
+        raise ValueError("--predictions are those of a fitted model, without --classifier, --scheme and --blocks.")
     if options.blocks is not None and options.scheme != "progressive":
         raise ValueError("--blocks is of --scheme progressive, which is not given.")
     if options.aim is not None and options.scheme == "progressive":
@@ -35,12 +39,18 @@ def _certify_table(options: Namespace) -> int:
     blocks = (options.blocks or CertifiedClassifier().n_blocks) if options.scheme == "progressive" else None
     with Progress(f"fitting to {options.table}"):
         record = reports.certify_table(
-            options.table, options.target, options.classifier, options.epsilon, options.seed, blocks
+            options.table,
+            options.target,
+            options.classifier,
+            options.epsilon,
+            options.seed,
+            blocks,
+            options.predictions,
         )
     print(f"{record['file']}, {record['target']}: {record['rows']} rows, {len(record['columns'])} columns,")
     print(f"{len(record['classes'])} classes; {record['classifier']}\n")
     _print_terms(record["terms"], record["risk_bound"], record["arm"])
-    print(f"\n{reports.sentence(record)}")
+    print(f"\n{reports.sentence(record)}\n{reports.majority_in_words(record)}")
     if blocks is None:
         print(rows_in_words(record["errors on them"], record["rows of the bound"], options.epsilon, options.aim))
     for caution in record["cautions"]:
@@ -54,7 +64,7 @@ def _verify(options: Namespace) -> int:
     if options.table is None:
         raise ValueError("--verify needs --table; without the rows nothing about a risk can be verified.")
     with Progress(f"fitting to {options.table}"):
-        record = reports.verify(options.verify, options.table, options.classifier)
+        record = reports.verify(options.verify, options.table, options.classifier, options.predictions)
     print(f"{options.verify} is as it was written for {options.table}. {reports.sentence(record)}")
     return 0
 
@@ -79,4 +89,5 @@ def _certify_dataset(options: Namespace) -> int:
     print(f"\ntest error of the vote: {result.test_error:.2%}")
     print(f"Gibbs classifier: certified {result.gibbs_bound:.2%}, test error {result.gibbs_error:.2%}")
     print(f"test-set bound on the same {result.n_bound} rows, for the prior's vote: {result.test_set_bound:.2%}")
+    print(f"always saying the most frequent class of the prior's rows errs on {result.majority_error:.2%} of them")
     return 0

@@ -262,6 +262,8 @@ def _add_certify(parser) -> None:
     parser.add_argument("--target", metavar="COLUMN", help="of --table: the column to predict")
     words = "of --table, such as sklearn.ensemble.RandomForestClassifier (default: a vote on 200 frequencies)"
     parser.add_argument("--classifier", metavar="PATH", help=words)
+    words = "of --table: a column with what a fitted model says, which certifies this model"
+    parser.add_argument("--predictions", metavar="COLUMN", help=words)
     words = "of --table: progressive lets rows of the bound teach, in blocks, after they test (default split)"
     parser.add_argument("--scheme", choices=SCHEMES, help=words)
     parser.add_argument("--blocks", type=_whole(1, 10**12), metavar="B", help="of --scheme progressive (default 5)")

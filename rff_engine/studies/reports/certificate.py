@@ -21,7 +21,8 @@ import numpy
 import pandas as pd
 import scipy
 import sklearn
-from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -35,6 +36,7 @@ from ..._validation import LARGEST, shown
 
 _OWN = "a vote on 200 random Fourier features of scaled columns"
 _OWN_OF_BLOCKS = "ridge regression of the labels on 200 random Fourier features of scaled columns"
+_FITTED = "a fitted model, by a column of its predictions"
 _N_COMPONENTS = 200
 _VERSIONS = {"python": platform.python_version().partition("+")[0]} | {
     module.__name__: module.__version__.partition("+")[0] for module in (rff_engine, numpy, scipy, sklearn)
@@ -63,11 +65,18 @@ _GIVEN = {"target": str, "classifier": str, "epsilon": float, "seed": int, "bloc
 
 
 def certify_table(
-    file: str, target: str, classifier: str | None, epsilon: float, seed: int, blocks: int | None = None
+    file: str,
+    target: str,
+    classifier: str | None,
+    epsilon: float,
+    seed: int,
+    blocks: int | None = None,
+    predictions: str | None = None,
 ) -> dict[str, Any]:
     """Fit a certified classifier to a table, and record all that its certificate depends on.
 
-    First, rows with missing values are dropped, and columns that identify rows are left out.
+    First, rows with missing values are dropped, and columns that identify rows are left out. With `predictions` nothing
+    is fitted: every row with a target counts, a missing prediction as an error.
 
     Parameters
     ----------
@@ -80,6 +89,8 @@ def certify_table(
         or for ridge regression on them in blocks.
     blocks : int or None
         Blocks of progressive validation; None: nothing learns from the rows of the bound.
+    predictions : str or None
+        The column that holds what a model says that was neither fitted nor chosen on these rows.
 
     Returns
     -------
@@ -93,31 +104,39 @@ def certify_table(
     """
     data = _read(file, "--table")
     table = sets.read_table(data, file)
-    columns = sets.suggest_columns(table, target)
-    as_they_are = sets.Limits(unscaled=LARGEST)  # the classifier scales, or does not need to
-    dataset = sets.prepare(table, target, columns, "none", "drop", "classification", as_they_are)
+    if predictions is None:
+        columns = sets.suggest_columns(table, target)
+        as_they_are = sets.Limits(unscaled=LARGEST)  # the classifier scales, or does not need to
+        dataset = sets.prepare(table, target, columns, "none", "drop", "classification", as_they_are)
+        frozen, X, y, names = None, dataset.X, dataset.y, dataset.label_names
+    else:
+        columns, seed, names = (predictions,), 0, {}
+        frozen, X, y = _frozen(table, target, predictions, epsilon)
     with warnings.catch_warnings(record=True) as caught, _one_sentence(classifier):
         warnings.simplefilter("always", UserWarning)
-        model = _model(classifier, epsilon, seed, blocks).fit(dataset.X, dataset.y)
-    of_blocks = {} if blocks is None else {"blocks": blocks, "rows of each block": model.block_sizes_.tolist()}
+        model = (frozen or _model(classifier, epsilon, seed, blocks)).fit(X, y)
+    more: dict[str, Any] = {} if predictions is None else {"predictions": predictions}
+    if blocks is not None:
+        more = {"blocks": blocks, "rows of each block": model.block_sizes_.tolist()}
     return {
         "file": Path(file).name,
         "sha256": sha256(data).hexdigest(),
         "target": target,
         "columns": list(columns),
-        "rows": dataset.n_samples,
-        "classes": [dataset.label_names[label] for label in model.classes_.tolist()],
-        "classifier": classifier or (_OWN if blocks is None else _OWN_OF_BLOCKS),
+        "rows": len(y),
+        "classes": [names.get(label, label) for label in model.classes_.tolist()],
+        "classifier": _FITTED if predictions else classifier or (_OWN if blocks is None else _OWN_OF_BLOCKS),
         "seed": seed,
         "epsilon": epsilon,
         "rows of the bound": len(model.bound_rows_),
         "errors on them": model.n_errors_,
+        "error of the majority": model.majority_error_,
         "arm": model.arm_,
         "terms": [[term.name, float(term.nats), float(term.risk)] for term in model.certificate_],
         "risk_bound": model.risk_bound_,
         "cautions": [str(one.message) for one in caught if issubclass(one.category, UserWarning)],
         "versions": _VERSIONS,
-    } | of_blocks
+    } | more
 
 
 def _read(file: str, option: str) -> bytes:
@@ -137,6 +156,34 @@ def _model(classifier: str | None, epsilon: float, seed: int, blocks: int | None
             return model.set_params(features=make_pipeline(*maps))
         return model.set_params(estimator=make_pipeline(*maps, RidgeClassifier()))
     return model.set_params(estimator=_made(classifier))
+
+
+class _Said(ClassifierMixin, BaseEstimator):
+    """A model of which the predictions for the rows of a table are known, and nothing else."""
+
+    def __init__(self, predictions: numpy.ndarray):
+        self.predictions: numpy.ndarray = predictions
+
+    def predict(self, _) -> numpy.ndarray:
+        return self.predictions
+
+
+def _frozen(table: sets.Table, target: str, predictions: str, epsilon: float) -> tuple[CertifiedClassifier, Any, Any]:
+    """Return the classifier of a column of predictions, and the other columns and the labels of rows with a target."""
+    if predictions == target:
+        raise ValueError(f"--predictions is {predictions!r}, which is the target; what a model says of it is needed.")
+    goal, said = table.column(target), table.column(predictions)
+    others = {column.name: column.values for column in table.columns if column.name not in (target, predictions)}
+    kept = ~goal.missing
+    model = CertifiedClassifier(epsilon=epsilon, estimator=FrozenEstimator(_Said(_texts(said)[kept])))
+    return model, pd.DataFrame(others, index=range(len(kept)))[kept], _texts(goal)[kept]
+
+
+def _texts(column: Any) -> numpy.ndarray:
+    """Return the values of a column as texts, numbers with all their digits."""
+    if column.kind == "text":
+        return numpy.array([*column.categories, ""])[column.values]
+    return numpy.array([f"{value:.17g}" for value in column.values])
 
 
 def _made(classifier: str) -> Any:
@@ -183,22 +230,31 @@ def _one_sentence(classifier: str | None) -> Iterator[None]:
 
 
 def sentence(record: dict[str, Any]) -> str:
-    """Say the certificate in a sentence; the percentage is rounded up."""
+    """Say the certificate in a sentence, with its condition; the percentage is rounded up."""
     percent = math.ceil(round(1000 * record["risk_bound"], 6)) / 10
     certified = (
         f"With confidence {100 * (1 - record['epsilon']):g} % at most {percent:g} % of new rows like these are "
         "misclassified"
     )
+    if "predictions" in record:
+        return f"{certified}, if the model was neither fitted nor chosen on these rows."
     classifiers = len(record.get("rows of each block", []))
     if classifiers < 2:
         return f"{certified}."
     return f"{certified}, if each is predicted by a random one of the {classifiers} blocks' classifiers."
 
 
+def majority_in_words(record: dict[str, Any]) -> str:
+    """Say how often the most frequent class is wrong, which a certificate has to be below to say something."""
+    where = "in these rows themselves" if "predictions" in record else "in the rows that teach"
+    percent = 100 * record["error of the majority"]
+    return f"Always saying the class that is most frequent {where} errs on {percent:.3g} % of the rows of the bound."
+
+
 def page(record: dict[str, Any]) -> str:
     """Return the certificate as one page in HTML, which holds its record."""
     title = f"Certificate for {record['target']} in {record['file']}"
-    words = [sentence(record)]
+    words = [sentence(record), majority_in_words(record)]
     if "blocks" in record:
         words.append(
             "The classifier of a block learned from all rows before it and was tested on those of the block. It is "
@@ -253,7 +309,7 @@ def _ledger(terms: Sequence[tuple[str, float]], total: str) -> str:
     return f'<svg class="ledger" role="img" aria-label="{escape(alt)}" viewBox="{view}">{drawn}</svg>'
 
 
-def verify(file: str, table: str, classifier: str | None = None) -> dict[str, Any]:
+def verify(file: str, table: str, classifier: str | None = None, predictions: str | None = None) -> dict[str, Any]:
     """Return the record of a page if every character of the page follows from the table.
 
     A page comes from anywhere. It names a column of the table and one of `known_classifiers`. Nothing else of it is
@@ -265,6 +321,8 @@ def verify(file: str, table: str, classifier: str | None = None) -> dict[str, An
         The page, and its table with the name that it had.
     classifier : str, optional
         Import path of the caller's own class, which the page has to name as well.
+    predictions : str, optional
+        The column of a fitted model's predictions, without which nothing of its certificate can be computed again.
 
     Raises
     ------
@@ -274,13 +332,24 @@ def verify(file: str, table: str, classifier: str | None = None) -> dict[str, An
     data = _read(file, "--verify")
     record = _asked(data, file)
     named = record["classifier"]
-    if classifier is None and named not in (_OWN, _OWN_OF_BLOCKS) and named not in known_classifiers():
+    if predictions is None and "predictions" in record:
+        raise ValueError(
+            f"--verify is {file!r}, of a fitted model, which cannot be computed again from the table and a class; with "
+            "--predictions, a column of the table that holds what the model says, its errors are counted again."
+        )
+    if (
+        classifier is None
+        and predictions is None
+        and named not in (_OWN, _OWN_OF_BLOCKS)
+        and named not in known_classifiers()
+    ):
         raise ValueError(
             f"--verify is {file!r}, which names {shown(named)}, no classifier of scikit-learn or rff_engine; if it is "
             "one of your own, give it as --classifier."
         )
     classifier = classifier or (named if named in known_classifiers() else None)
-    again = certify_table(table, record["target"], classifier, record["epsilon"], record["seed"], record.get("blocks"))
+    given = record["target"], classifier, record["epsilon"], record["seed"]
+    again = certify_table(table, *given, None if predictions else record.get("blocks"), predictions)
     again["versions"] = record["versions"]
     if page(again).encode() != data:
         differing = [key for key in again if key not in record or record[key] != again[key]]

@@ -404,3 +404,39 @@ def test_texts_of_a_table_do_no_harm(table):
     made = certificate.page(certificate.certify_table(str(file), "</script><b>", BAYES, 0.05, 0))
     assert "<b>" not in made and made.count("</script>") == 1
     assert json.loads(re.search(r'json">(.*?)</script>', made)[1])["target"] == "</script><b>"
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_a_fitted_model_is_certified_and_verified_by_the_column_of_what_it_says(numbers, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    labels, others = rng.integers(0, 3, 200), rng.integers(0, 3, 200)
+    said = np.where(rng.random(200) < 0.1, others, labels).astype(object)
+    if not numbers:
+        labels, said = np.array(["a", "b", "c"])[labels], np.array(["a", "b", "c"], dtype=object)[said.astype(int)]
+    n_errors = (said != labels).sum() + (said[0] == labels[0])
+    said[0] = None  # no answer, an error
+    frame = pd.DataFrame({"x": rng.normal(size=200), "target": labels, "said": said})
+    table, file = tmp_path / "said.csv", tmp_path / "said.html"
+    frame.to_csv(table, index=False)
+    assert main([*of(table), "--predictions", "said", "--html", str(file)]) == 0
+    condition = "are misclassified, if the model was neither fitted nor chosen on these rows."
+    record = record_in(file)
+    assert condition in capsys.readouterr().out and condition in file.read_text(encoding="utf-8")
+    assert record["risk_bound"] == rff.bounds.test_set(n_errors, 200, 0.05) and record["rows of the bound"] == 200
+    assert record["error of the majority"] == pytest.approx(1 - frame["target"].value_counts().max() / 200)
+    given = "--table", table
+    refused = refusal(capsys, file, *given)
+    assert (
+        "of a fitted model, which cannot be computed again from the table and a class" in refused and "%" not in refused
+    )
+    assert main(["certify", "--verify", str(file), *map(str, given), "--predictions", "said"]) == 0
+    capsys.readouterr()
+    assert "another columns" in refusal(capsys, file, *given, "--predictions", "x")
+    file.write_text(certificate.page({**record, "risk_bound": 0.01}), encoding="utf-8")
+    assert "another risk_bound" in refusal(capsys, file, *given, "--predictions", "said")
+    for more, why in (
+        (["--predictions", "target"], "is the target"),
+        (["--predictions", "x", "--blocks", "2"], "without"),
+    ):
+        assert main([*of(table), *more]) == 2
+        assert why in capsys.readouterr().err
