@@ -118,16 +118,24 @@ def _inverted(Q, uniform):
 
 
 def _held_out_error(omega, train, held) -> float:
-    """Return the weighted squared error of ridge regression on the features of `omega`, at the best of `_RIDGES`."""
-    X, targets, weights = train
+    """Return the `ridge_error` of the features of `omega`."""
+    return ridge_error(*((_fourier_features(X, omega, n_jobs=1), *others) for X, *others in (train, held)))
+
+
+def ridge_error(train, held) -> float:
+    """Return the weighted squared error of ridge regression on held-out rows, at the best of `_RIDGES`.
+
+    Both parts are tuples of features (n, F), targets (n, K) and weights (n,).
+    """
+    features, targets, weights = train
     share = weights / weights.sum()
-    features = _fourier_features(X, omega, n_jobs=1).astype(np.float64, copy=False)
+    features = features.astype(np.float64, copy=False)
     mean, middle = share @ features, share @ targets
     features = features - mean
     values, vectors = np.linalg.eigh((features.T * share) @ features)
     slopes = vectors.T @ ((features.T * share) @ (targets - middle))
-    X, targets, weights = held
-    waves = (_fourier_features(X, omega, n_jobs=1) - mean) @ vectors
+    features, targets, weights = held
+    waves = (features - mean) @ vectors
     missed = [waves @ (slopes / (np.maximum(values, 0) + ridge)[:, None]) + middle - targets for ridge in _RIDGES]
     return min(float(weights @ (part**2).sum(axis=1)) for part in missed)
 
