@@ -481,6 +481,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         self.kernel_: SpectralKernel = self._kernel_with_width(X, weights, y)
         self._candidates = FrequencyBlocks(self.kernel_, self.n_candidates, X.shape[1], draw_seed(rng))
         self._rng = deepcopy(rng)
+        self._has_warned = False
         for learned in ("alignment_sums_", "frequencies_"):
             if hasattr(self, learned):
                 delattr(self, learned)
@@ -547,7 +548,8 @@ class BaseLearnedFeatures(BaseFourierFeatures):
 
     def _warn_of_few_candidates(self) -> None:
         left = effective_number(self.weights_)
-        if left < self.n_components / 2:
+        if left < self.n_components / 2 and not self._has_warned:
+            self._has_warned = True
             name = self._strength_name
             warn(
                 f"{type(self).__name__} draws {self.n_components} frequencies from an effective number of {left:.3g} "
@@ -599,7 +601,8 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     n_candidates : int
         N, the number of frequencies drawn from the prior.
     beta : float, "validate" or "bound"
-        Inverse temperature, at least 0; 0 keeps the prior. "validate" chooses on held-out rows how many candidates the
+        Inverse temperature, at least 0; 0 keeps the prior. Weights sharpen with beta sqrt(n), so a number that suits
+        a thousand rows leaves few candidates at a million. "validate" chooses on held-out rows how many candidates the
         weights leave, in effect: all (the prior), or 50, 15, 5, 2 or 1 times `n_components`. About a quarter of the
         rows is held out, 3000 rows are looked at, and ridge regression on the classes judges. "bound" takes the beta at
         which `bound_` is smallest.
