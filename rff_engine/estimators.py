@@ -594,7 +594,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)). "learned" tries nine on held-out rows: the Gaussian kernel at 1/8 to 4 times that
         width, a mixture of these, the Laplacian and the Matérn kernel. Ridge regression on the classes judges, 3000
-        rows are looked at, and the width "scale" stays unless another errs less by a hundredth. `partial_fit` takes
+        rows are looked at, and the width "scale" stays unless another errs less by a twentieth. `partial_fit` takes
         that width.
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
@@ -696,7 +696,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)). "learned" tries nine on held-out rows: the Gaussian kernel at 1/8 to 4 times that
         width, a mixture of these, the Laplacian and the Matérn kernel. Ridge regression on the classes judges, 3000
-        rows are looked at, and the width "scale" stays unless another errs less by a hundredth. `partial_fit` takes
+        rows are looked at, and the width "scale" stays unless another errs less by a twentieth. `partial_fit` takes
         that width.
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
@@ -802,7 +802,7 @@ class LandmarkSimilarity(BaseTransformer):
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)). "learned" tries nine on held-out rows: the Gaussian kernel at 1/8 to 4 times that
         width, a mixture of these, the Laplacian and the Matérn kernel. Ridge regression on the classes judges, 3000
-        rows are looked at, and the width "scale" stays unless another errs less by a hundredth. `partial_fit` takes
+        rows are looked at, and the width "scale" stays unless another errs less by a twentieth. `partial_fit` takes
         that width.
     n_landmarks : int or float
         Their number, or as a float in (0, 1] their fraction of the training points (at least one a class).
