@@ -79,7 +79,7 @@ __all__ = [
 
 
 _WIDE = 1e4  # times the median of the columns' variances
-_TRIED, _LEFT = 8, 5  # frequencies a landmark in trials of kernels; effective candidates a component that are left
+_TRIED, _LEFT = 7, 5  # frequencies a landmark in trials of kernels; effective candidates a component that are left
 
 
 def _are_zero_or_one(sample_weight) -> bool:
@@ -161,8 +161,8 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the estimator, and of its kernel as ``kernel__sigma``.
 
-        If the kernel is ``None`` or a name, its parameters are set on the kernel that it stands for. A given kernel is
-        replaced by a changed copy.
+        If the kernel is ``None`` or a name, its parameters are set on the kernel that it stands for, with "learned" on
+        the Gaussian one. A given kernel is replaced by a changed copy.
 
         Parameters
         ----------
@@ -182,7 +182,8 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
         super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
         if of_kernel:
             values = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
-            self.kernel = copy(as_kernel(self.kernel)).set_params(**values)
+            given = None if is_learned(self.kernel) else self.kernel
+            self.kernel = copy(as_kernel(given)).set_params(**values)
         return self
 
     def _kernel_with_width(self, X, sample_weight=None, y=None) -> SpectralKernel:
@@ -756,7 +757,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
 
     def __init__(
         self,
-        kernel: SpectralKernel | str | None = None,
+        kernel: SpectralKernel | str | None = "learned",
         n_components: int = 100,
         n_candidates: int = 5000,
         rho: float | str = VALIDATE,
@@ -869,7 +870,7 @@ class LandmarkSimilarity(BaseTransformer):
 
     def __init__(
         self,
-        kernel: SpectralKernel | str | None = None,
+        kernel: SpectralKernel | str | None = "learned",
         n_landmarks: int | float = 0.1,
         selection: str = "kmeans",
         similarity: str = "learned",
