@@ -440,10 +440,11 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         """Add rows to all rows since `fit` or the first call, and learn from all of them.
 
         The class-wise sums of the candidates add up (`AlignmentSums`), so calls on the blocks of a data set give the
-        result of `fit` on all its rows. There are two exceptions: a width "scale" comes from the first block, and
-        "validate" holds out rows of the last block. A block may lack a class. Before rows of two classes have come,
-        there is nothing to learn, and `transform` raises NotFittedError. Parameters other than those of the last step
-        (`beta` or `rho` and `mu`, `n_components`, `epsilon`) take effect in `fit` only.
+        result of `fit` on all its rows. There are two exceptions: the width "scale", for which "learned" stands here
+        too, comes from the first block, and "validate" holds out rows of the last block. A block may lack a class.
+        Before rows of two classes have come, there is nothing to learn, and `transform` raises NotFittedError.
+        Parameters other than those of the last step (`beta` or `rho` and `mu`, `n_components`, `epsilon`) take effect
+        in `fit` only.
 
         Parameters
         ----------
@@ -659,7 +660,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
 
     def __init__(
         self,
-        kernel: SpectralKernel | str | None = None,
+        kernel: SpectralKernel | str | None = "learned",
         n_components: int = 100,
         n_candidates: int = 5000,
         beta: float | str = VALIDATE,
