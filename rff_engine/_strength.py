@@ -5,7 +5,7 @@ The bounds hold for all posteriors at once, so the minimum over beta or rho is a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -119,17 +119,26 @@ def _inverted(Q, uniform):
 
 def _held_out_error(omega, train, held) -> float:
     """Return the weighted squared error of ridge regression on the features of `omega`, at the best of `_RIDGES`."""
-    X, targets, weights = train
+    X, targets, weights = held
+    features = _fourier_features(train[0], omega, n_jobs=1)
+    predicted = ridge_predictions((features, *train[1:]), _fourier_features(X, omega, n_jobs=1), _RIDGES)
+    return min(float(weights @ ((one - targets) ** 2).sum(axis=1)) for one in predicted)
+
+
+def ridge_predictions(train, held, ridges) -> Iterator[np.ndarray]:
+    """Yield what ridge regression predicts for the features `held` (m, F), at each of several penalties.
+
+    It is fitted to `train`: features (n, F), targets (n, K) and weights (n,).
+    """
+    features, targets, weights = train
     share = weights / weights.sum()
-    features = _fourier_features(X, omega, n_jobs=1).astype(np.float64, copy=False)
+    features = features.astype(np.float64, copy=False)
     mean, middle = share @ features, share @ targets
     features = features - mean
     values, vectors = np.linalg.eigh((features.T * share) @ features)
     slopes = vectors.T @ ((features.T * share) @ (targets - middle))
-    X, targets, weights = held
-    waves = (_fourier_features(X, omega, n_jobs=1) - mean) @ vectors
-    missed = [waves @ (slopes / (np.maximum(values, 0) + ridge)[:, None]) + middle - targets for ridge in _RIDGES]
-    return min(float(weights @ (part**2).sum(axis=1)) for part in missed)
+    waves = (held - mean) @ vectors
+    return (waves @ (slopes / (np.maximum(values, 0) + ridge)[:, None]) + middle for ridge in ridges)
 
 
 def kernel_bound(loss, Q, n: int, epsilon: float) -> float:

@@ -101,6 +101,8 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
     (60, 40)
     """
 
+    _may_learn_kernel = False
+
     def __init__(
         self,
         kernel: SpectralKernel | str | None = None,
@@ -173,9 +175,10 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
         A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)).
+        gamma = 1 / (d Var(X)). "learned" chooses by the classes, see `LandmarkSimilarity`; in a regression it is
+        "gaussian".
     n_components : int
         r, the number of frequencies; there are 2 r features.
     task : {"auto", "regression", "classification"}
@@ -288,7 +291,8 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         rule = self._rule()
         rng = as_rng(self.random_state)
         check_jobs(self.n_jobs)
-        self.kernel_: SpectralKernel = self._kernel_with_width(X, weights)
+        classes = y if self.task_ == "classification" else None
+        self.kernel_: SpectralKernel = self._kernel_with_width(X, weights, classes)
         omega = draw_frequencies(self.kernel_, r, X.shape[1], random_state=rng)
         predictor = _TASKS[self.task_](X, y, weights)
         self._keep(_supervised(X, predictor, self.kernel_, omega, self.decay, self.agreement, rule, rng))

@@ -42,6 +42,11 @@ __all__ = [
     "test_set",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 FORMS = ("paper", "corrected")
 #: Forms of Corollary 5.
 CHI_SQUARE_FORMS = (*FORMS, "sub_gaussian")

@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 
 from ._fitting import WholeFits
 from ._hollow import warn_if_hollow, warn_of_few_rows
+from ._learned_kernel import is_learned
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_points,
@@ -780,7 +781,7 @@ def _check_prior_is_fixed(features) -> None:
             f"features holds {type(features).__name__}, which depends on the rows in ways that no term pays for; "
             "a prior_fraction above 0 is needed."
         )
-    if as_kernel(features.kernel).is_open:
+    if is_learned(features.kernel) or as_kernel(features.kernel).is_open:
         raise ValueError(
             f"features holds {type(features).__name__} with a width taken from the rows; a kernel whose width is a "
             "number, or a prior_fraction above 0, is needed."

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import clone
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._fitting import WholeFits
+from ._learned_kernel import N_KERNELS, is_learned, learned_kernel
 from ._strength import (
     BOUND,
     VALIDATE,
@@ -77,6 +79,7 @@ __all__ = [
 
 
 _WIDE = 1e4  # times the median of the columns' variances
+_TRIED, _LEFT = 7, 5  # frequencies a landmark in trials of kernels; effective candidates a component that are left
 
 
 def _are_zero_or_one(sample_weight) -> bool:
@@ -151,13 +154,15 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
     """Base of all transformers: validation of `X` and `y`, and scikit-learn's tags."""
 
     _learns_from_labels = False
+    _may_learn_kernel = True
     kernel: Any
+    epsilon: float
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the estimator, and of its kernel as ``kernel__sigma``.
 
-        If the kernel is ``None`` or a name, its parameters are set on the kernel that it stands for. A given kernel is
-        replaced by a changed copy.
+        If the kernel is ``None`` or a name, its parameters are set on the kernel that it stands for, with "learned" on
+        the Gaussian one. A given kernel is replaced by a changed copy.
 
         Parameters
         ----------
@@ -177,15 +182,31 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
         super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
         if of_kernel:
             values = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
-            self.kernel = copy(as_kernel(self.kernel)).set_params(**values)
+            given = None if is_learned(self.kernel) else self.kernel
+            self.kernel = copy(as_kernel(given)).set_params(**values)
         return self
 
-    def _kernel_with_width(self, X, sample_weight=None) -> SpectralKernel:
-        """Copy the kernel, its width a number: `set_params` on the given kernel does not change a fitted one."""
-        kernel = as_kernel(self.kernel)
+    def _kernel_with_width(self, X, sample_weight=None, y=None) -> SpectralKernel:
+        """Copy the kernel, its width a number: `set_params` on the given kernel does not change a fitted one.
+
+        Without labels "learned" is the Gaussian kernel of the width "scale".
+        """
+        learned = self._may_learn_kernel and is_learned(self.kernel)
+        kernel = as_kernel(None if learned else self.kernel)
         if kernel.is_open:
             warn_of_wide_columns(self, X)
+        if learned and y is not None:
+            return learned_kernel(X, y, sample_weight, self._trial, np.random.default_rng(0))
         return copy(kernel._scaled_to(X, sample_weight))
+
+    @property
+    def _share(self) -> float:
+        """Share of `epsilon` for the bound of one kernel: "learned" chooses among several, and each has its own."""
+        return self.epsilon / (N_KERNELS if is_learned(self.kernel) else 1)
+
+    def _trial(self, kernel: SpectralKernel, X: Any, y: Any, weights: Any) -> Callable:
+        """Fit quick features of a kernel; return the function that maps points to them."""
+        raise NotImplementedError
 
     def _fit_points(self, X: Any, y: Any) -> Self:
         """Fit to checked points and labels."""
@@ -197,6 +218,12 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
 
     def _points(self, X, *, reset: bool):
         return validated(self, X, reset=reset)
+
+    def _points_and_classes(self, X, y):
+        """Check points, and classes if a kernel is learned from them; without classes return None for these."""
+        if y is None or not is_learned(self.kernel) or type_of_target(y) not in ("binary", "multiclass"):
+            return self._points(X, reset=True), None
+        return self._labelled_points(X, y)
 
     def _labelled_points(self, X, y):
         check_labels(y)
@@ -241,6 +268,7 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
 class BaseFourierFeatures(BaseTransformer):
     """Features with a cosine and a sine for each of `frequencies_`."""
 
+    n_components: int
     n_jobs: int | None = None
     frequencies_: np.ndarray
 
@@ -275,6 +303,10 @@ class BaseFourierFeatures(BaseTransformer):
     def _feature_weights(self) -> np.ndarray | None:
         return None
 
+    def _trial(self, kernel, X, y, weights):
+        omega = draw_frequencies(kernel, self.n_components, X.shape[1], random_state=0)
+        return lambda points: _fourier_features(points, omega, n_jobs=1)
+
     def _feature_names(self):
         return [f"{wave}{j}" for wave in ("cos", "sin") for j in range(len(self.frequencies_))]
 
@@ -284,9 +316,10 @@ class RandomFourierFeatures(BaseFourierFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
         A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)).
+        gamma = 1 / (d Var(X)). "learned" chooses by classes `y`, see `LandmarkSimilarity`; without classes it is
+        "gaussian".
     n_components : int
         D, the number of frequencies; there are 2 D features.
     sampling : str
@@ -336,8 +369,8 @@ class RandomFourierFeatures(BaseFourierFeatures):
         ----------
         X : array or CSR matrix of shape (n, d)
             Points, one a row.
-        y : ignored
-            Not used; pipelines hand it on.
+        y : array of shape (n,), optional
+            Classes, by which a kernel "learned" is chosen; not used otherwise.
 
         Returns
         -------
@@ -348,13 +381,13 @@ class RandomFourierFeatures(BaseFourierFeatures):
         ValueError
             If a parameter or a value of `X` is not allowed.
         """
-        return self._fit_points(self._points(X, reset=True))
+        return self._fit_points(*self._points_and_classes(X, y))
 
     def _fit_points(self, X, y=None):
         D = check_count(self.n_components, "n_components")
         check_fits(2 * D * X.shape[1], f"n_components is {D}")
         check_jobs(self.n_jobs)
-        self.kernel_: SpectralKernel = self._kernel_with_width(X)
+        self.kernel_: SpectralKernel = self._kernel_with_width(X, y=y)
         rng = as_rng(self.random_state)
         self.frequencies_: np.ndarray = draw_frequencies(self.kernel_, D, X.shape[1], self.sampling, rng)
         return self
@@ -399,7 +432,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         return self._fit_points(X, y, as_sample_weight(sample_weight, X.shape[0]))
 
     def _fit_points(self, X, y, weights=None):
-        rng = self._start(X, weights)
+        rng = self._start(X, weights, y)
         self._add(X, y, weights)
         return self._learn(rng)
 
@@ -407,10 +440,11 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         """Add rows to all rows since `fit` or the first call, and learn from all of them.
 
         The class-wise sums of the candidates add up (`AlignmentSums`), so calls on the blocks of a data set give the
-        result of `fit` on all its rows. There are two exceptions: a width "scale" comes from the first block, and
-        "validate" holds out rows of the last block. A block may lack a class. Before rows of two classes have come,
-        there is nothing to learn, and `transform` raises NotFittedError. Parameters other than those of the last step
-        (`beta` or `rho` and `mu`, `n_components`, `epsilon`) take effect in `fit` only.
+        result of `fit` on all its rows. There are two exceptions: the width "scale", for which "learned" stands here
+        too, comes from the first block, and "validate" holds out rows of the last block. A block may lack a class.
+        Before rows of two classes have come, there is nothing to learn, and `transform` raises NotFittedError.
+        Parameters other than those of the last step (`beta` or `rho` and `mu`, `n_components`, `epsilon`) take effect
+        in `fit` only.
 
         Parameters
         ----------
@@ -442,13 +476,14 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         # Every call uses the same random numbers, so that frequencies change only as far as the weights do.
         return self._learn(deepcopy(self._rng)) if (self.alignment_sums_.counts > 0).sum() > 1 else self
 
-    def _start(self, X, weights):
+    def _start(self, X, weights, y=None):
         """Forget what was learned and draw the candidates; return the generator for later draws."""
         self._check_parameters()
         rng = as_rng(self.random_state)
-        self.kernel_: SpectralKernel = self._kernel_with_width(X, weights)
+        self.kernel_: SpectralKernel = self._kernel_with_width(X, weights, y)
         self._candidates = FrequencyBlocks(self.kernel_, self.n_candidates, X.shape[1], draw_seed(rng))
         self._rng = deepcopy(rng)
+        self._has_warned = False
         for learned in ("alignment_sums_", "frequencies_"):
             if hasattr(self, learned):
                 delattr(self, learned)
@@ -491,6 +526,16 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         trained, kept = ((X[rows], targets[rows], weights[rows]) for rows in (train, held))
         return choices[least_held_out(tried, self._candidates, trained, kept, self.n_components, rng)]
 
+    def _trial(self, kernel, X, y, weights):
+        D = self.n_components
+        candidates = FrequencyBlocks(kernel, min(self.n_candidates, 16 * D), X.shape[1], 0)
+        sums = _alignment_sums(X, y, candidates, self.n_jobs, weights)
+        loss, n = sums.loss(), sums.counts.sum().item()
+        strength = self._strength_of(_LEFT * D, loss, n) if isinstance(self._strength, str) else self._strength
+        chosen = np.random.default_rng(0).choice(len(loss), D, p=self._weights(loss, strength, n))
+        omega = candidates.take(chosen)
+        return lambda points: _fourier_features(points, omega, n_jobs=1)
+
     def _learn(self, rng):
         """Learn weights of the candidates from the sums so far, and draw frequencies by them."""
         self._check_parameters()
@@ -505,7 +550,8 @@ class BaseLearnedFeatures(BaseFourierFeatures):
 
     def _warn_of_few_candidates(self) -> None:
         left = effective_number(self.weights_)
-        if left < self.n_components / 2:
+        if left < self.n_components / 2 and not self._has_warned:
+            self._has_warned = True
             name = self._strength_name
             warn(
                 f"{type(self).__name__} draws {self.n_components} frequencies from an effective number of {left:.3g} "
@@ -546,15 +592,19 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)).
+        gamma = 1 / (d Var(X)). "learned" tries nine on held-out rows: the Gaussian kernel at 1/8 to 4 times that
+        width, a mixture of these, the Laplacian and the Matérn kernel. Ridge regression on the classes judges, 3000
+        rows are looked at, and the width "scale" stays unless another errs less by a twentieth. `partial_fit` takes
+        that width.
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int
         N, the number of frequencies drawn from the prior.
     beta : float, "validate" or "bound"
-        Inverse temperature, at least 0; 0 keeps the prior. "validate" chooses on held-out rows how many candidates the
+        Inverse temperature, at least 0; 0 keeps the prior. Weights sharpen with beta sqrt(n), so a number that suits
+        a thousand rows leaves few candidates at a million. "validate" chooses on held-out rows how many candidates the
         weights leave, in effect: all (the prior), or 50, 15, 5, 2 or 1 times `n_components`. About a quarter of the
         rows is held out, 3000 rows are looked at, and ridge regression on the classes judges. "bound" takes the beta at
         which `bound_` is smallest.
@@ -575,7 +625,8 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         PAC-Bayes-kl bound on the expected alignment loss of the learned kernel
         ``sum_m weights_[m] cos(omega_m . delta)`` over the candidates (`bounds.second_order_kl_inverse`). The prior
         is the uniform distribution on the candidates. It holds however beta is chosen, for independent rows, a
-        kernel with a number as width ("scale" looks at `X`), and columns that are not scaled by these rows. It says
+        kernel with a number as width ("scale" looks at `X`; with "learned" it holds for all kernels that are tried, at
+        epsilon over their number), and columns that are not scaled by these rows. It says
         nothing about the frequencies that are drawn from the weights, nor about a classifier.
     alignment_sums_ : AlignmentSums
         Class-wise sums of the candidates; `partial_fit` adds to them.
@@ -609,7 +660,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
 
     def __init__(
         self,
-        kernel: SpectralKernel | str | None = None,
+        kernel: SpectralKernel | str | None = "learned",
         n_components: int = 100,
         n_candidates: int = 5000,
         beta: float | str = VALIDATE,
@@ -633,9 +684,9 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
 
     def _learn_weights(self, loss, n):
         whole = self.n_samples_fit_
-        self.beta_: float = self._chosen_strength(loss, n, lambda: least_beta(loss, whole, self.epsilon, kernel_bound))
+        self.beta_: float = self._chosen_strength(loss, n, lambda: least_beta(loss, whole, self._share, kernel_bound))
         self.weights_: np.ndarray = self._weights(loss, self.beta_, n)
-        self.bound_: float | None = kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
+        self.bound_: float | None = kernel_bound(loss, self.weights_, whole, self._share) if self._is_sample else None
 
 
 class OptimizedKernelFeatures(BaseLearnedFeatures):
@@ -643,9 +694,12 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)).
+        gamma = 1 / (d Var(X)). "learned" tries nine on held-out rows: the Gaussian kernel at 1/8 to 4 times that
+        width, a mixture of these, the Laplacian and the Matérn kernel. Ridge regression on the classes judges, 3000
+        rows are looked at, and the width "scale" stays unless another errs less by a twentieth. `partial_fit` takes
+        that width.
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int
@@ -704,7 +758,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
 
     def __init__(
         self,
-        kernel: SpectralKernel | str | None = None,
+        kernel: SpectralKernel | str | None = "learned",
         n_components: int = 100,
         n_candidates: int = 5000,
         rho: float | str = VALIDATE,
@@ -734,10 +788,10 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
 
     def _learn_weights(self, loss, n):
         whole = self.n_samples_fit_
-        self.rho_: float = self._chosen_strength(loss, n, lambda: least_rho(loss, whole, self.epsilon, self.mu))
+        self.rho_: float = self._chosen_strength(loss, n, lambda: least_rho(loss, whole, self._share, self.mu))
         self.weights_: np.ndarray = self._weights(loss, self.rho_, n)
         self.bound_: float | None = (
-            optimized_kernel_bound(loss, self.weights_, whole, self.epsilon) if self._is_sample else None
+            optimized_kernel_bound(loss, self.weights_, whole, self._share) if self._is_sample else None
         )
 
 
@@ -746,9 +800,12 @@ class LandmarkSimilarity(BaseTransformer):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)).
+        gamma = 1 / (d Var(X)). "learned" tries nine on held-out rows: the Gaussian kernel at 1/8 to 4 times that
+        width, a mixture of these, the Laplacian and the Matérn kernel. Ridge regression on the classes judges, 3000
+        rows are looked at, and the width "scale" stays unless another errs less by a twentieth. `partial_fit` takes
+        that width.
     n_landmarks : int or float
         Their number, or as a float in (0, 1] their fraction of the training points (at least one a class).
     selection : {"kmeans", "random"}
@@ -814,7 +871,7 @@ class LandmarkSimilarity(BaseTransformer):
 
     def __init__(
         self,
-        kernel: SpectralKernel | str | None = None,
+        kernel: SpectralKernel | str | None = "learned",
         n_landmarks: int | float = 0.1,
         selection: str = "kmeans",
         similarity: str = "learned",
@@ -873,7 +930,7 @@ class LandmarkSimilarity(BaseTransformer):
             )
         n_jobs = check_jobs(self.n_jobs)
         rng = as_rng(self.random_state)
-        self.kernel_: SpectralKernel = self._kernel_with_width(X, weights)
+        self.kernel_: SpectralKernel = self._kernel_with_width(X, weights, y)
         present = y if weights is None else y[weights > 0]
         self.landmarks_, self.landmark_labels_, self.landmark_indices_ = _select_landmarks(
             X, y, self._count(len(present), len(np.unique(present))), self.selection, rng, weights
@@ -902,10 +959,16 @@ class LandmarkSimilarity(BaseTransformer):
     def _learn_weights(self, loss, n: float, covered: bool) -> None:
         whole = self.n_samples_fit_ = _whole(n)
         self.beta_: float = (
-            least_beta(loss, whole, self.epsilon, landmark_bounds) if self.beta == BOUND else float(self.beta)
+            least_beta(loss, whole, self._share, landmark_bounds) if self.beta == BOUND else float(self.beta)
         )
         self.weights_: np.ndarray = _posterior(loss, self.beta_, n)
-        self.bound_: np.ndarray | None = landmark_bounds(loss, self.weights_, whole, self.epsilon) if covered else None
+        self.bound_: np.ndarray | None = landmark_bounds(loss, self.weights_, whole, self._share) if covered else None
+
+    def _trial(self, kernel, X, y, weights):
+        L = min(self._count(X.shape[0], len(np.unique(y))), X.shape[0])
+        quick = {"n_landmarks": L, "selection": "random", "n_components": min(self.n_components, _TRIED)}
+        quick |= {"kernel": kernel, "random_state": 0, "beta": 1.0 if self.beta == BOUND else self.beta}
+        return clone(self).set_params(**quick)._fit_points(X, y, weights)._map
 
     def _count(self, n: int, n_classes: int) -> int:
         fraction = self.n_landmarks
@@ -958,9 +1021,10 @@ class NystroemFeatures(BaseTransformer):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
         A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)). As in scikit-learn's Nystroem it may also be any function of two rows, or
+        gamma = 1 / (d Var(X)). "learned" chooses by classes `y`, see `LandmarkSimilarity`. As in
+        scikit-learn's Nystroem it may also be any function of two rows, or
         "precomputed": then `fit` takes the (n, n) kernel matrix of the training points, and `transform` the kernel of
         other points and these.
     n_components : int
@@ -1016,8 +1080,8 @@ class NystroemFeatures(BaseTransformer):
         ----------
         X : array or CSR matrix of shape (n, d)
             Points, one a row.
-        y : ignored
-            Not used; pipelines hand it on.
+        y : array of shape (n,), optional
+            Classes, by which a kernel "learned" is chosen; not used otherwise.
 
         Returns
         -------
@@ -1028,7 +1092,7 @@ class NystroemFeatures(BaseTransformer):
         ValueError
             If a parameter or a value of `X` is not allowed.
         """
-        return self._fit_points(self._points(X, reset=True))
+        return self._fit_points(*self._points_and_classes(X, y))
 
     def _fit_points(self, X, y=None):
         n = X.shape[0]
@@ -1046,18 +1110,23 @@ class NystroemFeatures(BaseTransformer):
         check_fits(3 * M**2, f"n_components is {asked}")
         rng = as_rng(self.random_state)
         chosen, _, rows = landmarks_of(X, M, self.landmarks, rng)
-        self.kernel_: Any = PrecomputedKernel(rows) if precomputed else self._chosen(X)
+        self.kernel_: Any = PrecomputedKernel(rows) if precomputed else self._chosen(X, y)
         self.component_indices_: np.ndarray | None = rows
         self.landmarks_: Any = chosen.astype(np.float64, copy=False)
         self.root_: np.ndarray = NystroemMap.on(self.kernel_, self.landmarks_).root
         return self
 
-    def _chosen(self, X):
+    def _chosen(self, X, y):
         given: Any = self.kernel
         if callable(given) and not isinstance(given, SpectralKernel | type):
             return KernelOfRows(given)
-        as_kernel(self.kernel, "'precomputed', a function of two rows, ")
-        return self._kernel_with_width(X)
+        if not is_learned(self.kernel):
+            as_kernel(self.kernel, "'precomputed', a function of two rows, ")
+        return self._kernel_with_width(X, y=y)
+
+    def _trial(self, kernel, X, y, weights):
+        rows = np.random.default_rng(0).permutation(X.shape[0])[: self.n_components]
+        return NystroemMap.on(kernel, X[rows].astype(np.float64)).transform
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

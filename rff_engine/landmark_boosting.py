@@ -111,6 +111,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
     """
 
     _learns_from_labels = True
+    _may_learn_kernel = False
     classes_: np.ndarray
     kernel_: SpectralKernel
     intercept_: float

@@ -17,6 +17,10 @@ from ._validation import as_numbers, check_choice
 __all__ = ["LOSSES", "empirical_risk", "hinge", "logistic", "squared_error", "squared_hinge", "zero_one"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def zero_one(decision: ArrayLike, y: ArrayLike) -> np.ndarray:
     """Compute the 0-1 loss: 1 if y f(x) <= 0, else 0 (Vapnik 1998).
 

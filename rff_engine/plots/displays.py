@@ -56,6 +56,11 @@ def _fitted(estimator, allowed: tuple[type, ...]) -> Any:
     return last
 
 
+def _with_template(fig: go.Figure) -> go.Figure:
+    """Give a figure Plotly's template: once imported, Streamlit puts a placeholder in its place."""
+    return fig.update_layout(template="plotly")
+
+
 # --- similarity maps ----------------------------------------------------------------------------------------------
 
 
@@ -189,7 +194,7 @@ class SimilarityMapDisplay:
         text = ", ".join(f"{name} from {low:.3g} to {high:.3g} {arrow}" for name, low, high, arrow in ends)
         fig.add_annotation(x=0.5, y=0, xref="paper", yref="paper", yanchor="top", text=text, showarrow=False)
         fig.update_layout(margin_b=36, height=fig.layout.height + 28)
-        self.figure_ = fig
+        self.figure_ = _with_template(fig)
         return self
 
 
@@ -318,10 +323,11 @@ class SpectralWeightsDisplay:
         self
         """
         if self.weights.ndim == 2:
-            self.figure_ = spectral_weights(self.weights, self.lengths, height)
+            self.figure_ = _with_template(spectral_weights(self.weights, self.lengths, height))
         else:
             prior = np.full(len(self.weights), 1 / len(self.weights))
-            self.figure_ = sorted_weights({"rff": prior, self.method: self.weights}, height=height)
+            weights = {"rff": prior, self.method: self.weights}
+            self.figure_ = _with_template(sorted_weights(weights, height=height))
         return self
 
 
@@ -416,7 +422,7 @@ class BoundCurveDisplay:
         return cls(
             betas,
             np.array([np.mean((Q * loss).sum(axis=-1)) for Q in posteriors]),
-            np.array([np.mean(bound(loss, Q, n, model.epsilon)) for Q in posteriors]),
+            np.array([np.mean(bound(loss, Q, n, model._share)) for Q in posteriors]),
             "landmark_kl_inverse" if of_landmarks else "second_order_kl_inverse",
             len(loss) if of_landmarks else 1,
             model.beta_,
@@ -434,7 +440,7 @@ class BoundCurveDisplay:
         -------
         self
         """
-        self.figure_ = bound_of_a_fit(self, self.losses, self.beta, height=height)
+        self.figure_ = _with_template(bound_of_a_fit(self, self.losses, self.beta, height=height))
         return self
 
 
@@ -529,8 +535,10 @@ class ErrorCurveDisplay:
         }
         best = int(np.argmin(next(iter(curves.values()))[0]))
         at_best = {method: (float(mean[best]), float(margin[best])) for method, (mean, margin) in curves.items()}
-        self.figure_ = error_curves(
-            self.sizes, curves, int(self.sizes[best]), at_best, height=height, error_name="cross-validated error"
+        self.figure_ = _with_template(
+            error_curves(
+                self.sizes, curves, int(self.sizes[best]), at_best, height=height, error_name="cross-validated error"
+            )
         )
         self.figure_.update_xaxes(title="n_components")
         return self

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import plotly.io as pio
 import pytest
 from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_iris, make_moons
@@ -162,8 +163,9 @@ def test_displays_need_a_fitted_estimator_of_their_kind(display):
     [
         rff.PseudoPosteriorFeatures(KERNEL, 5, 100, beta="bound", random_state=0),
         landmark_model(selection="random", beta="bound"),
+        rff.PseudoPosteriorFeatures("learned", 5, 100, beta="bound", random_state=0),
     ],
-    ids=["kernel", "landmarks"],
+    ids=["kernel", "landmarks", "learned"],
 )
 def test_bound_curve_passes_through_the_bound_of_the_estimator(model):
     model.fit(X, Y)
@@ -177,6 +179,7 @@ def test_bound_curve_passes_through_the_bound_of_the_estimator(model):
     np.testing.assert_array_equal(bound.y, shown.bounds)
     np.testing.assert_array_equal(loss.y, shown.losses)
     assert minimum.x[0] == shown.best_beta and minimum.y[0] == shown.best_value
+    assert shown.figure_.layout.template.layout == pio.templates["plotly"].layout  # not Streamlit's placeholder
     assert any(shape.x0 == model.beta_ for shape in shown.figure_.layout.shapes if shape.x0 == shape.x1)
 
 

@@ -308,9 +308,10 @@ def test_a_strength_that_leaves_too_few_candidates_is_named_in_a_warning(learned
     X, y = make_moons(200, noise=0.2, random_state=0)
     name = learned._strength_name
     with pytest.warns(UserWarning, match=rf"draws 20 frequencies from an effective number of 1 candidates at {name}=1"):
-        learned(n_components=20, n_candidates=100, **{name: 1e6}, random_state=0).fit(X, y)
+        sharp = learned(n_components=20, n_candidates=100, **{name: 1e6}, random_state=0).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        sharp.partial_fit(X, y)  # it is said once
         fitted = learned(n_components=20, n_candidates=1000, random_state=0).fit(X, y)
     assert 1 / (fitted.weights_**2).sum() > 10
 
