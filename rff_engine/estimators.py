@@ -625,8 +625,8 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         PAC-Bayes-kl bound on the expected alignment loss of the learned kernel
         ``sum_m weights_[m] cos(omega_m . delta)`` over the candidates (`bounds.second_order_kl_inverse`). The prior
         is the uniform distribution on the candidates. It holds however beta is chosen, for independent rows, a
-        kernel with a number as width ("scale" looks at `X`; with "learned" it holds for all kernels that are tried, at
-        epsilon over their number), and columns that are not scaled by these rows. It says
+        kernel with a number as width ("scale" looks at `X`; "learned" does too, and pays for its choice by labels with
+        an epsilon for each kernel that is tried), and columns that are not scaled by these rows. It says
         nothing about the frequencies that are drawn from the weights, nor about a classifier.
     alignment_sums_ : AlignmentSums
         Class-wise sums of the candidates; `partial_fit` adds to them.
