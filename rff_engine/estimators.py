@@ -40,6 +40,7 @@ from ._strength import (
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     LARGEST,
+    as_points,
     as_rng,
     as_sample_weight,
     canonical,
@@ -1030,9 +1031,10 @@ class NystroemFeatures(BaseTransformer):
     n_components : int
         M, the number of landmarks and of features. If there are fewer training points, all are landmarks, with a
         warning.
-    landmarks : {"sample", "cluster", "nearest"}
+    landmarks : {"sample", "cluster", "nearest"}, or array or CSR matrix of shape (M, d)
         Training points drawn without replacement, centroids of k-means, or the training points nearest to these; see
-        `kernel_landmarks`. A precomputed kernel needs "sample".
+        `kernel_landmarks`. An array has the landmarks themselves, in place of `n_components`. A precomputed kernel
+        needs "sample".
     random_state : int, RandomState, Generator or None
         Seed or generator of all draws; a whole number gives the same draws again.
     n_jobs : int, optional
@@ -1043,7 +1045,7 @@ class NystroemFeatures(BaseTransformer):
     kernel_ : SpectralKernel or callable
         With its width a number; ``kernel_(X, landmarks_)`` is the kernel matrix of points and landmarks.
     component_indices_ : ndarray of shape (M,), or None
-        Row numbers of the landmarks in `X`; ``None`` for centroids.
+        Row numbers of the landmarks in `X`; ``None`` for centroids and given ones.
     landmarks_ : array or CSR matrix of shape (M, d), float64
         Landmarks, one a row.
     root_ : ndarray of shape (M, M)
@@ -1063,13 +1065,13 @@ class NystroemFeatures(BaseTransformer):
         self,
         kernel: SpectralKernel | Callable[..., float] | str | None = None,
         n_components: int = 100,
-        landmarks: str = "sample",
+        landmarks: MatrixLike | str = "sample",
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ):
         self.kernel: SpectralKernel | Callable[..., float] | str | None = kernel
         self.n_components: int = n_components
-        self.landmarks: str = landmarks
+        self.landmarks: MatrixLike | str = landmarks
         self.random_state: RandomState = random_state
         self.n_jobs: int | None = n_jobs
 
@@ -1098,18 +1100,20 @@ class NystroemFeatures(BaseTransformer):
         n = X.shape[0]
         asked = check_count(self.n_components, "n_components")
         check_jobs(self.n_jobs)
+        own = None if isinstance(self.landmarks, str) else as_points(self.landmarks, "landmarks", X.shape[1])
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        check_choice(self.landmarks, "landmarks", LANDMARKS)
-        if precomputed and self.landmarks != "sample":
-            raise ValueError(f"landmarks is {self.landmarks!r}; kernel='precomputed' needs 'sample'.")
+        if own is None:
+            check_choice(self.landmarks, "landmarks", LANDMARKS)
+        if precomputed and (own is not None or self.landmarks != "sample"):
+            raise ValueError(f"landmarks is {shown(self.landmarks)}; kernel='precomputed' needs 'sample'.")
         if precomputed and X.shape[1] != n:
             raise ValueError(f"X has shape {X.shape}; kernel='precomputed' needs a square matrix.")
-        if asked > n:
+        if own is None and asked > n:
             warn(f"n_components is {asked}, and there are {n} points, so there are {n} features.")
-        M = min(asked, n)
+        M = min(asked, n) if own is None else own.shape[0]
         check_fits(3 * M**2, f"n_components is {asked}")
         rng = as_rng(self.random_state)
-        chosen, _, rows = landmarks_of(X, M, self.landmarks, rng)
+        chosen, rows = (own, None) if own is not None else landmarks_of(X, M, self.landmarks, rng)[::2]
         self.kernel_: Any = PrecomputedKernel(rows) if precomputed else self._chosen(X, y)
         self.component_indices_: np.ndarray | None = rows
         self.landmarks_: Any = chosen.astype(np.float64, copy=False)

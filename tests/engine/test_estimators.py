@@ -133,6 +133,11 @@ def test_nystroem_features_are_exact_at_their_landmarks(landmarks):
     rows = fitted.component_indices_
     assert (rows is None) == (landmarks == "cluster")
     assert rows is None or np.array_equal(X[rows], expected)
+    given = clone(NystroemFeatures(kernel, landmarks=expected)).fit(X)
+    np.testing.assert_array_equal(given.transform(X), fitted.transform(X))
+    assert given.component_indices_ is None
+    with pytest.raises(ValueError, match="landmarks has 2 columns; 4 are needed"):
+        clone(given).set_params(landmarks=expected[:, :2]).fit(X)
     phi, at_landmarks = fitted.transform(X), fitted.transform(fitted.landmarks_)
     low_rank = kernel(X, expected) @ np.linalg.pinv(kernel(expected)) @ kernel(expected, X)
     np.testing.assert_allclose(phi @ phi.T, low_rank, atol=1e-9)
