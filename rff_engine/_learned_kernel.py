@@ -29,7 +29,7 @@ def is_learned(kernel) -> bool:
 
 def kernels_to_try(X, weights=None) -> list[SpectralKernel]:
     """Return the kernels of which one is learned, the Gaussian one of the width "scale" first."""
-    sigma = GaussianKernel(SCALE)._scaled_to(X, weights).sigma
+    sigma = float(GaussianKernel(SCALE)._scaled_to(X, weights).sigma)
     widths = {factor: GaussianKernel(factor * sigma) for factor in FACTORS}
     others = [kernel for factor, kernel in widths.items() if factor != 1.0]
     shapes = LaplacianKernel(SCALE)._scaled_to(X, weights), MaternKernel(length_scale=SCALE)._scaled_to(X, weights)

@@ -1100,7 +1100,7 @@ class NystroemFeatures(BaseTransformer):
         n = X.shape[0]
         asked = check_count(self.n_components, "n_components")
         check_jobs(self.n_jobs)
-        own = None if isinstance(self.landmarks, str) else as_points(self.landmarks, "landmarks", X.shape[1])
+        own: Any = None if isinstance(self.landmarks, str) else as_points(self.landmarks, "landmarks", X.shape[1])
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         if own is None:
             check_choice(self.landmarks, "landmarks", LANDMARKS)
