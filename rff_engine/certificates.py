@@ -308,48 +308,43 @@ def _least_surrogate(aligned, prior_mean, threshold: float, cost: float, start) 
 
 
 class PriorChoice(NamedTuple):
-    """C of the linear SVM that gives the prior's mean, its length, and the bound on the vote that these foresee."""
+    """C of the linear SVM that gives the prior's mean, its length, and what the vote's bound would contain."""
 
     C: float
     scale: float
-    bound: float
-    margin: Margin
+    error: float
+    threshold: float
+    n_valid: int
 
-
-def _foreseen(error, n_valid: int):
-    """Return how often rows err if `n_valid` others did so: no error on few rows is not no error."""
-    return (n_valid * error + 0.5) / (n_valid + 1)
+    def margin(self, n: int, epsilon: float) -> Margin:
+        """Return the margin for a bound on n rows at a probability epsilon."""
+        rate = catoni_rate(self.error * ndtr(self.threshold), self.n_valid, n, epsilon)
+        return Margin(self.threshold, rate, epsilon)
 
 
 def catoni_rate(error: float, n_valid: int, n: int, epsilon: float) -> float:
     """Return the rate of the least Catoni bound on n rows, if these err as often as `n_valid` others did."""
-    q = _foreseen(error, n_valid)
+    q = (n_valid * error + 0.5) / (n_valid + 1)  # no error on few rows is not no error
     p = min(float(bounds.largest_mean(q, -np.log(epsilon) / n)), 1 - 1e-12)
     return float(np.clip(np.log(p / q) + np.log((1 - q) / (1 - p)), *_RATES))
 
 
 def learn_prior(
-    features: ArrayLike,
-    signs: ArrayLike,
-    valid_features: ArrayLike,
-    valid_signs: ArrayLike,
-    n: int,
-    epsilon: float,
+    features: ArrayLike, signs: ArrayLike, valid_features: ArrayLike, valid_signs: ArrayLike
 ) -> PriorChoice:
-    """Choose the C of a linear SVM, and length, threshold and rate of its weights, for a bound on n other rows.
+    """Choose the C of a linear SVM, and length and threshold of its weights: the vote errs least on new rows.
 
-    Validation rows foresee the margin errors. At the best rate Catoni's bound is that of `bounds.largest_mean`.
+    The criterion is a part of the bound: margin error over Phi(threshold) on validation rows, at `THRESHOLDS`.
     """
-    n_valid = len(valid_signs)
     aligned = unit_features(valid_features) * valid_signs[:, None]
     directions = svm_weights(features, signs > 0, SVM_COSTS)
     directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-300)
     margins = _PRIOR_SCALES * (aligned @ directions.T)[:, :, None]
-    errors = np.stack([ndtr(one - margins).mean(axis=0) for one in THRESHOLDS], axis=-1)  # (C, scale, T)
-    reached = bounds.largest_mean(_foreseen(errors, n_valid), -np.log(epsilon) / n) / ndtr(THRESHOLDS)
-    c, s, t = np.unravel_index(int(reached.argmin()), reached.shape)
-    margin = Margin(THRESHOLDS[t], catoni_rate(float(errors[c, s, t]), n_valid, n, epsilon), epsilon)
-    return PriorChoice(float(SVM_COSTS[c]), float(_PRIOR_SCALES[s]), float(reached[c, s, t]), margin)
+    errors = np.stack([ndtr(one - margins).mean(axis=0) / ndtr(one) for one in THRESHOLDS])  # (T, C, scale)
+    c, s, t = np.unravel_index(int(errors.transpose(1, 2, 0).argmin()), errors.shape[1:] + errors.shape[:1])
+    return PriorChoice(
+        float(SVM_COSTS[c]), float(_PRIOR_SCALES[s]), float(errors[t, c, s]), THRESHOLDS[t], len(valid_signs)
+    )
 
 
 def learn_rest(features: ArrayLike, codes: ArrayLike, n_classes: int, C_values: ArrayLike = SVM_COSTS) -> np.ndarray:

@@ -503,12 +503,13 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         for features in maps:
             fitted = _fitted(clone(features), of_train, signs[train])
             mapped = _mapped(fitted, of_train), signs[train], _mapped(fitted, of_valid), signs[valid]
-            tried.append(learn_prior(*mapped, len(kept), (1 - TEST_SET_SHARE) * self.epsilon))
-        best = min(range(len(maps)), key=lambda i: tried[i].bound)
+            tried.append(learn_prior(*mapped))
+        best = min(range(len(maps)), key=lambda i: tried[i].error)
         self.features_ = _fitted(maps[best], of_prior, signs[prior])
         (direction,) = svm_weights(_mapped(self.features_, of_prior), signs[prior] > 0, [tried[best].C])
         mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
-        z, margin = self._unit_features(of_bound), tried[best].margin
+        z = self._unit_features(of_bound)
+        margin = tried[best].margin(len(kept), (1 - TEST_SET_SHARE) * self.epsilon)
         n_errors = int((kept * np.where(z @ mean > 0, 1, -1) < 0).sum())
         held_out = self._held_out(n_errors)._replace(share=TEST_SET_SHARE)
         learned = learn_vote(z, kept, mean, self.epsilon, Choice(), margin)

@@ -482,24 +482,6 @@ def test_weights_of_rows_teach_and_do_not_count():
             one.fit(X, y, sample_weight=weights)
 
 
-def test_the_prior_takes_the_threshold_of_the_least_bound_that_its_rows_foresee():
-    rng = np.random.default_rng(0)
-    for shift, n in ((3.0, 500), (0.5, 500), (0.5, 20)):
-        signs = np.where(rng.random(400) < 0.5, -1.0, 1.0)
-        features = rng.normal(size=(400, 2)) + shift * signs[:, None]
-        found = certificates.learn_prior(features[:300], signs[:300], features[300:], signs[300:], n, 0.005)
-        (weights,) = certificates.svm_weights(features[:300], signs[:300] > 0, [found.C])
-        margins = signs[300:] * (unit_features(features[300:]) @ weights) * found.scale / np.linalg.norm(weights)
-        foreseen = [(100 * ndtr(one - margins).mean() + 0.5) / 101 for one in THRESHOLDS]
-        rates = [certificates.catoni_rate(ndtr(one - margins).mean(), 100, n, 0.005) for one in THRESHOLDS]
-        reached = [
-            bounds.majority_vote(error, threshold, 0, 0, n, 0.005, rate=rate)
-            for error, threshold, rate in zip(foreseen, THRESHOLDS, rates, strict=True)
-        ]
-        assert found.bound == pytest.approx(min(reached)) and found.margin.rate in rates
-        assert found.margin.threshold == THRESHOLDS[int(np.argmin(reached))] > 0
-
-
 def test_by_default_a_width_is_chosen_on_the_rows_of_the_prior():
     X, y = sample(200)
     X = 30 * X
