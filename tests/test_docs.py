@@ -95,7 +95,7 @@ TABLES = {(name, mark): (command, text) for name in TEXTS for mark, command, tex
 
 #: Where all kernels are listed: docstrings of estimators, and programs of the app.
 LISTS = {
-    r"^    kernel : SpectralKernel or \{(.*)\}": [f'"{name}"' for name in KERNELS],
+    r'^    kernel : SpectralKernel or \{(?:"learned", )?(.*)\}': [f'"{name}"' for name in KERNELS],
     r'^ *kernel = "Gaussian"  # or (.*)$': [f'"{named.title}"' for named in KERNELS.values()][1:],
 }
 PROGRAMS = (*(ROOT / "rff_engine").rglob("*.py"), *(ROOT / "pages").rglob("*.py"))
