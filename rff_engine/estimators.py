@@ -1113,12 +1113,12 @@ class NystroemFeatures(BaseTransformer):
         M = min(asked, n) if own is None else own.shape[0]
         check_fits(3 * M**2, f"n_components is {asked}")
         rng = as_rng(self.random_state)
-        chosen, rows = own, None
+        rows = None
         if own is None:
-            chosen, _, rows = landmarks_of(X, M, str(self.landmarks), rng)
+            own, _, rows = landmarks_of(X, M, str(self.landmarks), rng)
         self.kernel_: Any = PrecomputedKernel(rows) if precomputed else self._chosen(X, y)
         self.component_indices_: np.ndarray | None = rows
-        self.landmarks_: Any = chosen.astype(np.float64, copy=False)
+        self.landmarks_: Any = own.astype(np.float64, copy=False)
         self.root_: np.ndarray = NystroemMap.on(self.kernel_, self.landmarks_).root
         return self
 
