@@ -41,7 +41,8 @@ def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
         return
     if not _meant.get() and (said := copies_in_words(X, y)):
         warn(said)
-    some, y = _some_rows(len(y)), np.asarray(y)
+    some = _some_rows(len(y))
+    y = np.asarray(y)
     columns = [_numbers(column) for column in X[some].T]
     names = range(len(columns)) if names is None else names
     telling = [str(name) for name, column in zip(names, columns, strict=True) if tells_classes(column, y[some])]
@@ -97,7 +98,8 @@ def copies_in_words(X: ArrayLike, y: ArrayLike) -> str:
 
 def n_copies(X: ArrayLike, y: ArrayLike) -> int:
     """Count rows equal to an earlier row and label; 0 if they are few, or if every column has few values."""
-    X, n = np.asarray(X), len(y)
+    X = np.asarray(X)
+    n = len(y)
     values = [len(np.unique(_numbers(column))) for column in X[_some_rows(n)].T]
     most = int(np.argmax(values))
     if values[most] <= min(np.sqrt(n), _MOST_LOOKED_AT / 2) or not _n_repeats(row_codes(_numbers(X[:, most]), 0)):

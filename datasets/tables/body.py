@@ -37,7 +37,8 @@ ONE_COLUMN = (
 _SNIFFED_LINES, _SNIFFED_CHARACTERS, _SEEN_ROWS, _SEEN_CELLS = 300, 1 << 17, 300, 20_000
 _SEPARATOR_LINE = re.compile(r" *+\"?sep=([,;|\t])\"?[,;|\t]*+ *+(?:\n|$)", re.IGNORECASE)
 _COMMENTS = re.compile(r"(?:[#%][^\n]*+(?:\n|$)|[^\S\n]*+\n)*+")
-_TABS, _BLANKS = re.compile(r"\t++"), re.compile(r"\s{2,}+")
+_TABS = re.compile(r"\t++")
+_BLANKS = re.compile(r"\s{2,}+")
 _AGREE, _REGULAR, _MISFITS = 0.8, 0.9, 0.01
 _LONGEST_COMMENT, _LONGEST_ALIGNED = 10_000, 1000
 _YEARS = range(1800, 2101)
