@@ -78,7 +78,10 @@ class Margin(NamedTuple):
 
 
 class HeldOutErrors(NamedTuple):
-    """Errors of a classifier that was fixed before n rows, and the bound that they give at ``share * epsilon``."""
+    """Errors of a classifier that was fixed before n rows, and the bound that they give at ``share * epsilon``.
+
+    No rows bound nothing: the bound is 1.
+    """
 
     n_errors: int
     n: int
@@ -87,7 +90,7 @@ class HeldOutErrors(NamedTuple):
 
     @property
     def bound(self) -> float:
-        return float(bounds.test_set(self.n_errors, self.n, self.share * self.epsilon))
+        return float(bounds.test_set(self.n_errors, self.n, self.share * self.epsilon)) if self.n else 1.0
 
     def ledger(self) -> tuple[CertificateTerm, ...]:
         """List the terms of `bound` in the order of their addition."""

@@ -29,6 +29,7 @@ from ._hollow import warn_if_hollow, warn_of_few_rows
 from ._learned_kernel import is_learned
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
+    as_numbers,
     as_points,
     as_rng,
     canonical,
@@ -71,7 +72,7 @@ if TYPE_CHECKING:  # scikit-learn has no types
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin
 
-__all__ = ["CertifiedClassifier", "GroupCertificate"]
+__all__ = ["CertifiedClassifier", "ClassCertificate", "GroupCertificate", "SelectiveCertificate"]
 
 _VALID_SHARE = 0.2  # share of the prior's rows, to choose among feature maps, C and scale
 _N_COMPONENTS = 200  # components of the feature maps to choose among by default
@@ -93,6 +94,29 @@ class GroupCertificate(NamedTuple):
     n: int
     n_errors: int
     risk_bound: float
+
+
+class ClassCertificate(NamedTuple):
+    """Lower bounds on precision, ``n_right / n_predicted`` on the rows, and on recall, ``n_right / n``, of a class."""
+
+    label: Any
+    n: int
+    n_predicted: int
+    n_right: int
+    precision_bound: float
+    recall_bound: float
+
+
+class SelectiveCertificate(NamedTuple):
+    """Bounds on a classifier that answers where a score is at least a threshold, and abstains elsewhere."""
+
+    threshold: float
+    n_answered: int
+    n_errors: int
+    coverage_bound: float
+    """The share of rows that are answered is at least this"""
+    risk_bound: float
+    """Of the rows that are answered at most this share is wrong"""
 
 
 def prior_sizes(n: int, fraction: float) -> tuple[int, int]:
@@ -641,6 +665,12 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
             predicted[own] = self.estimators_[block].predict(_safe_indexing(X, own))
         return predicted
 
+    def _predicted(self, X, *columns) -> list[np.ndarray]:
+        """Return what is predicted for rows, and columns that have a value for each row."""
+        given = [self.predict(X), *map(column_or_1d, columns)]
+        check_consistent_length(*given)
+        return given
+
     def certify_groups(self, X: MatrixLike, y: ArrayLike, groups: ArrayLike) -> tuple[GroupCertificate, ...]:
         """Bound the risk within each group of rows, for all groups at once with probability ``1 - epsilon``.
 
@@ -668,14 +698,89 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         ValueError
             If shapes differ or a value is not allowed.
         """
-        wrong = self.predict(X) != column_or_1d(y)
-        names, codes = np.unique(column_or_1d(groups), return_inverse=True)
-        check_consistent_length(wrong, codes)
+        predicted, own, groups = self._predicted(X, y, groups)
+        found = _errors_by_group(predicted != own, groups, self.epsilon)
+        return tuple(GroupCertificate(name, one.n, one.n_errors, one.bound) for name, one in found.items())
+
+    def certify_classes(self, X: MatrixLike, y: ArrayLike) -> tuple[ClassCertificate, ...]:
+        """Bound precision and recall of each class from below, all at once with probability ``1 - epsilon``.
+
+        The precisions share one half of this epsilon and the recalls the other, equally: among the classes that are
+        predicted, and among those that occur. As in `certify_groups`, it is not the epsilon of `risk_bound_`.
+
+        Parameters
+        ----------
+        X, y : array or CSR matrix of shape (n, d), and labels of shape (n,)
+            Rows as in `certify_groups`.
+
+        Returns
+        -------
+        tuple of ClassCertificate
+            (label, n, n_predicted, n_right, precision_bound, recall_bound), by label. The bound is 0 on the precision
+            of a class that is never predicted, and on the recall of one that does not occur.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If shapes differ or a value is not allowed.
+        """
+        predicted, own = self._predicted(X, y)
+        wrong = predicted != own
+        half, nothing = self.epsilon / 2, HeldOutErrors(0, 0, self.epsilon)
+        of_predicted, of_own = _errors_by_group(wrong, predicted, half), _errors_by_group(wrong, own, half)
         certificates = []
-        for k, name in enumerate(names):
-            own = wrong[codes == k]
-            errors = HeldOutErrors(int(own.sum()), len(own), self.epsilon / len(names))
-            certificates.append(GroupCertificate(name, errors.n, errors.n_errors, errors.bound))
+        for label in np.union1d(predicted, own):
+            said, there = (found.get(label, nothing) for found in (of_predicted, of_own))
+            right = there.n - there.n_errors
+            certificates.append(ClassCertificate(label, there.n, said.n, right, 1 - said.bound, 1 - there.bound))
+        return tuple(certificates)
+
+    def certify_selection(
+        self, X: MatrixLike, y: ArrayLike, scores: ArrayLike, thresholds: ArrayLike
+    ) -> tuple[SelectiveCertificate, ...]:
+        """Bound coverage and risk of answering only where a score is high (Geifman and El-Yaniv 2017).
+
+        A row is answered if its score is at least the threshold. Of T thresholds each coverage and each risk has
+        ``epsilon / (2 T)``, so all hold at once, and any may be kept after looking. As in `certify_groups`, this
+        epsilon is not the epsilon of `risk_bound_`.
+
+        Parameters
+        ----------
+        X, y : array or CSR matrix of shape (n, d), and labels of shape (n,)
+            Rows as in `certify_groups`.
+        scores : array of shape (n,)
+            Of each row, by a rule that was fixed before these rows were seen and does not look at labels, as
+            ``predict_proba(X).max(axis=1)`` or, of two classes, ``abs(decision_function(X))``.
+        thresholds : array of shape (T,)
+            Fixed before these rows were seen: quantiles of their scores have no bound.
+
+        Returns
+        -------
+        tuple of SelectiveCertificate
+            (threshold, n_answered, n_errors, coverage_bound, risk_bound), as the thresholds stand. The bound on the
+            risk is 1 where no row is answered.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If shapes differ or a value is not allowed.
+        """
+        predicted, own, scores = self._predicted(X, y, as_numbers(scores, "scores"))
+        wrong = predicted != own
+        thresholds = column_or_1d(as_numbers(thresholds, "thresholds"))
+        share = self.epsilon / max(2 * len(thresholds), 1)
+        certificates = []
+        for threshold in thresholds:
+            answered = wrong[scores >= threshold]
+            risk = HeldOutErrors(int(answered.sum()), len(answered), share)
+            silence = HeldOutErrors(len(wrong) - risk.n, len(wrong), share)
+            certificates.append(
+                SelectiveCertificate(float(threshold), risk.n, risk.n_errors, 1 - silence.bound, risk.bound)
+            )
         return tuple(certificates)
 
     def vote_shares(self, X: MatrixLike) -> np.ndarray:
@@ -719,6 +824,13 @@ def _taught(estimator, X, y, rows, fit_params=MappingProxyType({})) -> Any:
         _warn_of_one_class(y[rows])
         return DummyClassifier().fit(_safe_indexing(X, rows), y[rows])
     return estimator.fit(_safe_indexing(X, rows), y[rows], **_check_method_params(X, fit_params, indices=rows))
+
+
+def _errors_by_group(wrong, groups, epsilon: float) -> dict[Any, HeldOutErrors]:
+    """Count the errors of each group of rows; the groups share epsilon equally."""
+    names, codes = np.unique(groups, return_inverse=True)
+    counted = {name: wrong[codes == k] for k, name in enumerate(names)}
+    return {name: HeldOutErrors(int(own.sum()), len(own), epsilon / len(names)) for name, own in counted.items()}
 
 
 def _warn_of_one_class(labels) -> None:

@@ -33,6 +33,7 @@ PAIR = np.array([0.2, 0.3])
 OF_VOTES = {"log_ratio": np.array([3.0, -1.0]), "scale": np.array([1.0, 2.0]), "n": 50, "epsilon": 0.05}
 BOUNDS = {"loss": PAIR, "kl": 5 * PAIR, "divergence": 5 * PAIR, "chi2": 5 * PAIR, "variance": np.array([0.0, 0.125])}
 BOUNDS |= {"n": 50, "t": 5.0, "epsilon": 0.05, "mu": 3.0, "n_landmarks": 2, "form": "paper"}
+OF_ROWS = {"y": Y, "groups": Y, "scores": X[:, 0], "thresholds": PAIR}
 
 
 def batched(X, y, omega, classes, sample_weight):
@@ -163,7 +164,8 @@ def calls():
         yield name, partial(fitted_to, estimator), {"X": X, "y": Y, **parameters}
         for method in of_points(type(estimator)):
             if "fit" not in method and hasattr(estimator, method):
-                others = {"y": Y, "groups": Y} if method == "certify_groups" else {"y": Y} if method == "score" else {}
+                taken = inspect.signature(getattr(estimator, method)).parameters
+                others = {one: value for one, value in OF_ROWS.items() if one in taken}
                 yield f"{name}.{method}", partial(answer_of, estimator, method), {"X": X, **others}
 
 

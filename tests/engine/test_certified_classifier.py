@@ -199,7 +199,11 @@ def test_features_that_are_no_numbers_of_the_points_are_named(function, says):
         model.fit(X, y)
 
 
-@pytest.mark.parametrize("features", [LEARNED, *BOOSTED], ids=["learned", "landmarks", "cosines"])
+@pytest.mark.parametrize(
+    "features",
+    [LEARNED, *BOOSTED, rff.PseudoPosteriorFeatures("learned", 4, 50)],
+    ids=["learned", "landmarks", "cosines", "kernel"],
+)
 def test_other_labels_on_the_rows_of_the_bound_change_neither_features_nor_prior(features):
     X, y = sample()
     first = rff.CertifiedClassifier(features, random_state=0).fit(X, y)
@@ -367,6 +371,76 @@ def test_bounds_of_groups_share_epsilon():
         assert bound == bounds.test_set(n_errors, n, 0.05 / 3)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.certify_groups(X[rows], y[rows], y)
+
+
+def test_precisions_and_recalls_have_half_of_epsilon_each_and_share_it_among_classes():
+    X, y = three_classes()
+    model = rff.CertifiedClassifier(estimator=ANY["trees"], random_state=0).fit(X, y)
+    X, y = X[model.bound_rows_], y[model.bound_rows_]
+    y[::20] = "d"  # a class that did not teach
+    X, y = X[y != "a"], y[y != "a"]
+    predicted = model.predict(X)
+    found = model.certify_classes(X, y)
+    assert [one.label for one in found] == ["a", "b", "c", "d"]
+    for label, n, n_predicted, n_right, precision, recall in found:
+        said, own = predicted == label, y == label
+        assert (n, n_predicted, n_right) == (own.sum(), said.sum(), (said & own).sum())
+        for bound, count in ((precision, n_predicted), (recall, n)):
+            assert bound == (1 - bounds.test_set(count - n_right, count, 0.05 / 2 / 3) if count else 0)
+    assert found[0].recall_bound == found[3].precision_bound == found[3].recall_bound == 0 < found[1].precision_bound
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.certify_classes(X, y[1:])
+
+
+def test_coverages_and_risks_of_answers_share_epsilon():
+    X, y = three_classes()
+    model = rff.CertifiedClassifier(estimator=KNeighborsClassifier(9), random_state=0).fit(X, y)
+    X, y = X[model.bound_rows_], y[model.bound_rows_]
+    scores = model.predict_proba(X).max(axis=1)
+    wrong, n = model.predict(X) != y, len(y)
+    found = model.certify_selection(X, y, scores, [2.0, 0.8, 0.0])
+    for threshold, one in zip((2.0, 0.8, 0.0), found, strict=True):
+        own = scores >= threshold
+        assert one[:3] == (threshold, own.sum(), wrong[own].sum())
+        assert one.coverage_bound == 1 - bounds.test_set(n - own.sum(), n, 0.05 / 6)
+        assert one.risk_bound == (bounds.test_set(wrong[own].sum(), own.sum(), 0.05 / 6) if own.any() else 1)
+    assert found[0].coverage_bound == 0 and found[1].risk_bound < found[2].risk_bound
+    assert model.certify_selection(X, y, scores, []) == ()
+    for given in ((scores[1:], [0.5]), (scores, 0.5), (scores, ["high"]), (np.full(n, np.nan), [0.5])):
+        with pytest.raises(ValueError, match=r"inconsistent numbers|1d array|thresholds must be|scores"):
+            model.certify_selection(X, y, *given)
+
+
+@pytest.mark.slow
+def test_bounds_on_classes_and_answers_hold_at_once_and_without_shares_would_not():
+    """Against risks that are finite sums: points are ten numbers, of which each has chances of three classes."""
+    said, scores = np.arange(10) % 3, np.arange(10) / 10
+    chances = np.random.default_rng(0).dirichlet(np.ones(3), 10) + 2 * np.eye(3)[said] * scores[:, None]
+    chances /= chances.sum(axis=1, keepdims=True)
+    right = chances[np.arange(10), said]
+    thresholds = np.array([0.0, 0.3, 0.5, 0.7])
+    risks = [(1 - right)[scores >= threshold].mean() for threshold in thresholds]
+    by_class = [right[said == k].sum() for k in range(3)]
+    recalls, precisions = by_class / chances.sum(axis=0), by_class / np.bincount(said)
+    fitted = DecisionTreeClassifier().fit(np.arange(10)[:, None], said)
+    model = rff.CertifiedClassifier(estimator=FrozenEstimator(fitted)).fit(np.arange(10)[:, None], said)
+    rng, draws, failures = np.random.default_rng(1), 120, np.zeros((2, 2), dtype=int)
+    for _ in range(draws):
+        x = rng.integers(10, size=150)
+        y = (chances[x].cumsum(axis=1) < rng.random(150)[:, None]).sum(axis=1)
+        for shares, epsilons in enumerate(((0.1, 0.1), (0.6, 0.8))):  # 6 statements, and 8, at 0.1 together or each
+            found = model.set_params(epsilon=epsilons[0]).certify_classes(x[:, None], y)
+            true = zip(precisions, recalls, strict=True)
+            failures[0, shares] += any(
+                one.precision_bound > p or one.recall_bound > r for one, (p, r) in zip(found, true, strict=True)
+            )
+            found = model.set_params(epsilon=epsilons[1]).certify_selection(x[:, None], y, scores[x], thresholds)
+            failures[1, shares] += any(
+                one.risk_bound < risk or one.coverage_bound > 1 - one.threshold
+                for one, risk in zip(found, risks, strict=True)
+            )
+    most = binom.ppf(0.999, draws, 0.1)
+    assert (failures[:, 0] <= most).all() and (failures[:, 1] > most).all(), failures
 
 
 @pytest.mark.parametrize(
