@@ -61,6 +61,7 @@ def test_a_certificate_of_the_upload_says_its_assumption_first():
         pytest.approx(100 * value, abs=0.051) for value in (certificate.risk_bound, certificate.test_error)
     ]
     assert 0 < certificate.test_error < certificate.risk_bound < 1 and certificate.n_bound == 100
+    assert f"errs on {100 * certificate.majority_error:.1f} % of them" in text
     assert text.index("independent draws from one distribution") < text.index("Certified")
     assert text.rindex("Certified") > text.index("Diamonds")  # below the view
 

@@ -123,7 +123,7 @@ def numbers(settings: CertificateSettings, method: str, D: int, stretch: float, 
 
 def summary(certified: Sequence[toy_certificates.PosteriorCertificate]) -> pd.DataFrame:
     """Return a row for each certificate."""
-    names = ("n_bound", "risk_bound", "test_error", "gibbs_bound", "gibbs_error", "test_set_bound")
+    names = ("n_bound", "risk_bound", "majority_error", "test_error", "gibbs_bound", "gibbs_error", "test_set_bound")
     return pd.DataFrame({name: [getattr(one, name) for one in certified] for name in names})
 
 

@@ -144,6 +144,7 @@ def what_ledger_shows(certificate: PosteriorCertificate, values) -> str:
     text = (
         "Each bar begins where the one before ends: first the share of voters that err, or are right without a margin, "
         f"on the {certificate.n_bound} points of the bound; then what each choice adds. "
+        f"{majority_in_words(certificate.majority_error)}"
         f"The certificate fails for at most the fraction ε = {values.eps:g} of samples. "
     )
     if certificate.test_set_bound is None:
@@ -155,6 +156,11 @@ def what_ledger_shows(certificate: PosteriorCertificate, values) -> str:
         "The dashed line is the bound that a test set gives: the points of the bound, used for nothing but to count "
         "the errors of the prior's vote. It needs no theory of learning, and is often the smaller one."
     )
+
+
+def majority_in_words(error: float) -> str:
+    """Say what a certificate has to be below to say something."""
+    return f"Always saying the more frequent class errs on {layout.percent(error)} of these points. "
 
 
 def show_arms(vote: CertifiedVote, values) -> None:
@@ -172,7 +178,7 @@ def show_arms(vote: CertifiedVote, values) -> None:
     layout.figure(
         figures.arms(arms, vote.error),
         headline,
-        f"Always saying the more frequent class errs on {layout.percent(vote.model.majority_error_)} of them. "
+        f"{majority_in_words(vote.model.majority_error_)}"
         "The first counts how often the prior's vote errs on points that it has not seen, at 0.9 ε. The second lets "
         "these points teach new weights, at 0.1 ε, and pays for every nat that was learned. Both hold at once for all "
         f"but the fraction ε = {values.eps:g} of samples, so the smaller one is free to take. The bars differ from the "
@@ -198,8 +204,8 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
         "**Certified is a random one of these classifiers for each new point.** None has seen the points that test it, "
         f"so the bound fails for at most the fraction ε = {values.eps:g} of samples. Counting ends at one of a few "
         "numbers of errors that are fixed on the first half (dots, the smallest is filled); to have several costs a "
-        "little. Dashed: the first classifier alone, tested by all of these points. With fewer points n each block "
-        "teaches more."
+        "little. Dashed: the first classifier alone, tested by all of these points. "
+        f"{majority_in_words(blocks.majority_error)}With fewer points n each block teaches more."
     )
     if not live.has_server:
         layout.figure(

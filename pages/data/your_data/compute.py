@@ -196,7 +196,7 @@ def with_certificate(results, view, certify) -> pd.DataFrame:
     except ValueError as error:
         print(f"No certificate: {error}", file=sys.stderr)
     else:
-        names = ("n_bound", "risk_bound", "test_error", "gibbs_bound", "gibbs_error", "test_set_bound")
+        names = "n_bound", "risk_bound", "majority_error", "test_error", "gibbs_bound", "gibbs_error", "test_set_bound"
         tables.append(pd.DataFrame(promise.terms).assign(table="terms of the certificate"))
         tables.append(pd.DataFrame([{name: getattr(promise, name) for name in names}]).assign(table="certificate"))
     joined = pd.concat([one for one in tables if len(one)] or tables, ignore_index=True).convert_dtypes()

@@ -215,8 +215,10 @@ def show_certificate(values, chosen) -> None:
         f"A vote on {compute.CERTIFIED_FREQUENCIES} [[frequencies]] of the [[prior]], from all "
         f"{chosen.dataset.n_features} columns. Half of its rows choose the kernel's width and the weights; the other "
         f"{certified.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]), by "
-        f"{ARMS[certified.arm]}. Dashed: what counting errors gives at the whole ε. Not covered, as they look at all "
-        "rows: filled values, the scaling of columns and, for numbers, the median between the two classes. "
+        f"{ARMS[certified.arm]}. Always saying the class that is most frequent in the first half errs on "
+        f"{layout.percent(certified.majority_error)} of them. Dashed: what counting errors gives at the whole ε. Not "
+        "covered, as they look at all rows: filled values, the scaling of columns and, for numbers, the median between "
+        "the two classes. "
         "*Certificates* explains the terms."
         + (" Of each group it takes one row at random. " if chosen.dataset.groups is not None else " ")
         + rows_in_words(certified.n_errors, certified.n_bound, certified.epsilon),

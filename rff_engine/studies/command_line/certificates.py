@@ -66,6 +66,7 @@ def _verify(options: Namespace) -> int:
     with Progress(f"fitting to {options.table}"):
         record = reports.verify(options.verify, options.table, options.classifier, options.predictions)
     print(f"{options.verify} is as it was written for {options.table}. {reports.sentence(record)}")
+    print(reports.majority_in_words(record))
     return 0
 
 

@@ -48,6 +48,8 @@ class Certificate:
     """For the prior's vote on the rows of the bound; None without prior rows"""
     n_bound: int
     """Rows of the bound"""
+    majority_error: float
+    """On them, of always saying the most frequent class; as in `CertifiedClassifier`"""
     epsilon: float
     threshold: float
     """Of the margin error"""
@@ -152,6 +154,7 @@ def certificate(model: CertifiedClassifier, X: ArrayLike, y: np.ndarray) -> Cert
         model.gibbs_bound_,
         model.test_set_bound_,
         len(model.bound_rows_),
+        model.majority_error_,
         model.epsilon,
         model.threshold_,
         float(wrong.mean()),
@@ -219,6 +222,7 @@ class CertifiedVote:
             posterior.gibbs_bound,
             model.test_set_bound_,
             len(decision),
+            model.majority_error_,
             model.epsilon,
             posterior.threshold,
             float((test <= 0).mean()),
@@ -320,6 +324,8 @@ class CertifiedBlocks:
     """(L, 2), for numbers of errors fixed on the first half: the points counted by then, and the bound"""
     risk_bound: float
     """The smallest of these bounds, on the mean risk of the blocks' classifiers"""
+    majority_error: float
+    """On the counted points, of always saying the class that is most frequent in the first half"""
     test_error: float
     """On fresh points, each classified by a random one of the blocks' classifiers"""
     test_set_bound: float
@@ -375,6 +381,7 @@ def certified_blocks(
         bounds=progress.bounds_after(counts),
         ends=np.array([[one.sizes.sum(), float(one.bound)] for one in ends]),
         risk_bound=model.risk_bound_,
+        majority_error=model.majority_error_,
         test_error=float(np.mean(model.predict(X_test) != y_test)),
         test_set_bound=held_out.risk_bound_,
         test_set_error=float(np.mean(held_out.predict(X_test) != y_test)),

@@ -110,7 +110,8 @@ def test_rows_for_an_aim_are_said(table, capsys):
 
 def test_a_page_is_verified_with_its_table_alone(table, page, capsys):
     assert main(["certify", "--verify", str(page), "--table", str(table)]) == 0
-    assert f"is as it was written for {table}. With confidence 95 %" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"is as it was written for {table}. With confidence 95 %" in said and "Always saying the class" in said
     assert refusal(capsys, page).startswith("--verify needs --table; without the rows")
     again = table.with_name("certified risk 0.1 %.csv")
     again.write_bytes(table.read_bytes())
