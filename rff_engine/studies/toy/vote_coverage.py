@@ -14,8 +14,9 @@ from scipy.special import ndtr
 
 from ... import bounds
 from ..._typing import RandomState
-from ..._validation import as_rng, check_choice, check_count
+from ..._validation import as_rng, check_choice, check_count, draw_seed
 from ...certificates import TEST_SET_SHARE, catoni_rate
+from ...estimators import RandomFourierFeatures
 from ...progressive import BlockErrors, error_limits, level_of
 from .coverage import BoundFailures, distinct_rows
 
@@ -32,6 +33,7 @@ _SUPPORT, _CANDIDATES = 512, 2000  # points and frequencies
 _SCALES = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
 _SIMILARITY_WIDTH = 0.1
 _HELD_OUT_FEATURES = 50  # frequencies of the prior's vote
+_LEARNED_FREQUENCIES = 10  # and of one whose kernel is learned
 _DRAWS_AT_ONCE = 256
 _THRESHOLD = 1.5  # of the margins of `majority_vote` and `tandem`
 
@@ -146,16 +148,18 @@ def simulate_held_out(
     epsilon: float = 0.05,
     n_draws: int = 2000,
     *,
+    learn_kernel: bool = False,
     copies: int = 1,
     random_state: RandomState = None,
 ) -> list[BoundFailures]:
     """Simulate the bounds on n rows after the prior's n: of its vote, of posteriors, and of the smaller of both.
 
     The prior's weights are the mean of 100 features times labels on the first rows, whose margin errors also set the
-    rate. The posterior moves them along the same mean of the other rows. If the smaller of two bounds is taken, the
-    step is best for the bound of the vote; alone, a bound is simulated at its worst step. The groups are the quarters
-    of the plane, and the worst one counts. Arguments are as in `simulate_classifiers`; each of the 2 n rows has as many
-    copies, some of them among the first.
+    rate. With `learn_kernel` there are 20 features, of the kernel "learned" by the first rows. The posterior moves the
+    weights along the same mean of the other rows. If the smaller of two bounds is taken, the step is best for the bound
+    of the vote; alone, a bound is simulated at its worst step. The groups are the quarters of the plane, and the worst
+    one counts. Arguments are as in `simulate_classifiers`; each of the 2 n rows has as many copies, some of them among
+    the first.
     """
     n = check_count(n, "n")
     rng = as_rng(random_state)
@@ -166,7 +170,11 @@ def simulate_held_out(
     def slacks(samples: _Samples, chances):
         seen = samples.part(0, n)
         kept = samples.part(n, 2 * n)
-        prior, step = (_unit_rows(half.signed() @ z) @ z.T for half in (seen, kept))
+        if learn_kernel:
+            own = np.stack([_learned_features(support, *one, draw_seed(rng)) for one in zip(*seen, strict=True)])
+            prior, step = (_decision(own, half.signed()) for half in (seen, kept))
+        else:
+            prior, step = (_unit_rows(half.signed() @ z) @ z.T for half in (seen, kept))
         fitted = ndtr(_THRESHOLD - length * _margins(prior, seen)).mean(axis=1)
         errors = ndtr(_THRESHOLD - length * _margins(prior, kept) - np.multiply.outer(_SCALES, _margins(step, kept)))
         errors = errors.mean(axis=2).T  # (B, scales)
@@ -195,6 +203,12 @@ def simulate_held_out(
         }
 
     return _simulated(case, support, 2 * n, copies, n_draws, rng, slacks)
+
+
+def _learned_features(support, rows, y, seed: int) -> np.ndarray:
+    """Return features (S, F) of length 1 at all points, of the kernel that is learned on rows (n,) with labels y."""
+    features = RandomFourierFeatures("learned", _LEARNED_FREQUENCIES, random_state=seed)
+    return features._fit_points(support[rows], y)._map(support)
 
 
 def _worst_group(chance, wrong, group, samples: _Samples, epsilon: float) -> np.ndarray:

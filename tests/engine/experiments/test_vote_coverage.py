@@ -78,21 +78,23 @@ def documented() -> list[list[str]]:
 
 
 @pytest.mark.more(after=1)
-@pytest.mark.slow("draws 20000 samples of two kinds, as the table has them")
-@pytest.mark.parametrize(("kind", "column"), [("held out", 4), ("blocks", 3)])
+@pytest.mark.slow("draws the samples of three kinds, as the table has them")
+@pytest.mark.parametrize(("kind", "column"), [("held out", 4), ("blocks", 3), ("learned kernel", 2)])
 def test_documented_failures_are_counted_again(kind, column):
     simulate, cases, _ = CERTIFICATES[kind]
     found = simulate(list(cases)[column], epsilon=EPSILON, n_draws=20_000, random_state=0)
     shown = {name: int(counts.split("/")[column]) for name, of, counts, *_ in documented() if of == kind}
-    assert {bound.name: bound.failures for bound in found} == pytest.approx(shown, abs=20)  # rounding may turn a few
+    few = len(found[0].slack) / 1000  # rounding may turn a few
+    assert {bound.name: bound.failures for bound in found} == pytest.approx(shown, abs=few)
 
 
 def test_the_documented_table_has_all_bounds_and_its_limits():
     rows = documented()
     pairs = 6 * len(rows)
     assert len({(name, of) for name, of, *_ in rows}) == len(rows) and {row[1] for row in rows} == set(CERTIFICATES)
-    for name, _, counts, limit, independent, repeated in rows:
-        most = BoundFailures(name, "", np.arange(20_000) < max(map(int, counts.split("/"))))
+    for name, of, counts, limit, independent, repeated in rows:
+        draws = 2000 if of == "learned kernel" else 20_000
+        most = BoundFailures(name, "", np.arange(draws) < max(map(int, counts.split("/"))))
         assert float(limit.strip("%")) == pytest.approx(100 * most.largest_rate(EPSILON / pairs), abs=1e-3)
         assert float(independent.strip("%")) <= 100 * EPSILON < float(repeated.strip("%"))
 
