@@ -73,7 +73,7 @@ def effective_number(Q) -> float:
     return float(1 / (Q**2).sum())
 
 
-def held_out_rows(X, weights, direction) -> tuple[np.ndarray, np.ndarray]:
+def held_out_rows(X, weights, direction, most: int = _MOST_ROWS) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows to hold out and the rows to train on, by their values, so that equal rows stay together.
 
     A projection of the rows, scaled and wrapped to [0, 1), is evenly spread and independent of the rows' order.
@@ -82,7 +82,7 @@ def held_out_rows(X, weights, direction) -> tuple[np.ndarray, np.ndarray]:
     projection /= np.abs(projection).max() or 1.0
     scale = np.sqrt(np.average(projection**2, weights=weights)) or 1.0
     place = np.mod(_WRAPS * projection / scale, 1.0)
-    share = min(1.0, _MOST_ROWS / weights.sum())
+    share = min(1.0, most / weights.sum())
     return place < _HELD_OUT * share, place >= 1 - (1 - _HELD_OUT) * share
 
 

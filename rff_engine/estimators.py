@@ -20,7 +20,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._fitting import WholeFits
-from ._learned_kernel import N_KERNELS, is_learned, learned_kernel
+from ._learned_kernel import is_learned, learned_kernel, share_of
 from ._strength import (
     BOUND,
     VALIDATE,
@@ -80,7 +80,7 @@ __all__ = [
 
 
 _WIDE = 1e4  # times the median of the columns' variances
-_TRIED, _LEFT = 7, 5  # frequencies a landmark in trials of kernels; effective candidates a component that are left
+_TRIED, _LEFT = 6, 5  # frequencies a landmark in trials of kernels; effective candidates a component that are left
 
 
 def _are_zero_or_one(sample_weight) -> bool:
@@ -203,7 +203,7 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
     @property
     def _share(self) -> float:
         """Share of `epsilon` for the bound of one kernel: "learned" chooses among several, and each has its own."""
-        return self.epsilon / (N_KERNELS if is_learned(self.kernel) else 1)
+        return self.epsilon * (share_of(self.kernel_) if is_learned(self.kernel) else 1)
 
     def _trial(self, kernel: SpectralKernel, X: Any, y: Any, weights: Any) -> Callable:
         """Fit quick features of a kernel; return the function that maps points to them."""
@@ -595,10 +595,11 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     ----------
     kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)). "learned" tries nine on held-out rows: the Gaussian kernel at 1/8 to 4 times that
-        width, a mixture of these, the Laplacian and the Matérn kernel. Ridge regression on the classes judges, 3000
-        rows are looked at, and the width "scale" stays unless another errs less by a twentieth. `partial_fit` takes
-        that width.
+        gamma = 1 / (d Var(X)). "learned" tries ten on held-out rows: the Gaussian kernel at 1/8 to 4 times that
+        width, a mixture of these, the Laplacian and the Matérn kernel, and, for at most 64 columns, an
+        `AnisotropicGaussianKernel` whose length scales follow the gradient of its alignment with the classes. Ridge
+        regression on the classes judges, 3000 rows are looked at, and the width "scale" stays unless another errs
+        less by a twentieth. `partial_fit` takes that width.
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int
@@ -627,7 +628,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
         ``sum_m weights_[m] cos(omega_m . delta)`` over the candidates (`bounds.second_order_kl_inverse`). The prior
         is the uniform distribution on the candidates. It holds however beta is chosen, for independent rows, a
         kernel with a number as width ("scale" looks at `X`; "learned" does too, and pays for its choice by labels with
-        an epsilon for each kernel that is tried), and columns that are not scaled by these rows. It says
+        a share of epsilon for each kernel that it may choose), and columns that are not scaled by these rows. It says
         nothing about the frequencies that are drawn from the weights, nor about a classifier.
     alignment_sums_ : AlignmentSums
         Class-wise sums of the candidates; `partial_fit` adds to them.
@@ -697,10 +698,11 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     ----------
     kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)). "learned" tries nine on held-out rows: the Gaussian kernel at 1/8 to 4 times that
-        width, a mixture of these, the Laplacian and the Matérn kernel. Ridge regression on the classes judges, 3000
-        rows are looked at, and the width "scale" stays unless another errs less by a twentieth. `partial_fit` takes
-        that width.
+        gamma = 1 / (d Var(X)). "learned" tries ten on held-out rows: the Gaussian kernel at 1/8 to 4 times that
+        width, a mixture of these, the Laplacian and the Matérn kernel, and, for at most 64 columns, an
+        `AnisotropicGaussianKernel` whose length scales follow the gradient of its alignment with the classes. Ridge
+        regression on the classes judges, 3000 rows are looked at, and the width "scale" stays unless another errs
+        less by a twentieth. `partial_fit` takes that width.
     n_components : int
         D, the number of frequencies drawn, with replacement; there are 2 D features.
     n_candidates : int
@@ -803,10 +805,11 @@ class LandmarkSimilarity(BaseTransformer):
     ----------
     kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
-        gamma = 1 / (d Var(X)). "learned" tries nine on held-out rows: the Gaussian kernel at 1/8 to 4 times that
-        width, a mixture of these, the Laplacian and the Matérn kernel. Ridge regression on the classes judges, 3000
-        rows are looked at, and the width "scale" stays unless another errs less by a twentieth. `partial_fit` takes
-        that width.
+        gamma = 1 / (d Var(X)). "learned" tries ten on held-out rows: the Gaussian kernel at 1/8 to 4 times that
+        width, a mixture of these, the Laplacian and the Matérn kernel, and, for at most 64 columns, an
+        `AnisotropicGaussianKernel` whose length scales follow the gradient of its alignment with the classes. Ridge
+        regression on the classes judges, 3000 rows are looked at, and the width "scale" stays unless another errs
+        less by a twentieth. `partial_fit` takes that width.
     n_landmarks : int or float
         Their number, or as a float in (0, 1] their fraction of the training points (at least one a class).
     selection : {"kmeans", "random"}

@@ -70,7 +70,7 @@ def simulate_pairs(case: str, n: int = 100, **draws: Any) -> list[BoundFailures]
 
 
 def simulate_learned_kernel(case: str, n: int = 50, n_draws: int = 20000, **draws: Any) -> list[BoundFailures]:
-    """Simulate the bounds after the prior's rows, which choose among nine kernels, on a tenth of the draws."""
+    """Simulate the bounds after the prior's rows, which choose among ten kernels, on a tenth of the draws."""
     return simulate_held_out(case, n, n_draws=max(n_draws // 10, 1), learn_kernel=True, **draws)
 
 
