@@ -171,12 +171,12 @@ def test_shipped_rows_of_breast_come_out_again(study, settings):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["RFF", "PBRFF", "OKRFF"])
 def test_documented_accuracies_are_reached_again(method):
-    """A fold of wine has 59 rows; rounding may choose otherwise."""
+    """A test part of wine has 60 rows; rounding may choose otherwise."""
     page = defaults.PAGE.read_text(encoding="utf-8").split(defaults.MARKS[0])[1].splitlines()
     column = [cell.strip() for cell in page[1].split("|")].index(method)
     (shown,) = [float(line.split("|")[column]) for line in page if line.startswith("| wine |")]
-    (row,) = defaults.rows_of("wine", 50, method)
-    assert row["accuracy"] == pytest.approx(shown, abs=3.5)
+    found = np.mean([row["accuracy"] for row in defaults.rows_of("wine", 50, method)])
+    assert found == pytest.approx(shown, abs=3.5)
 
 
 # --- formulas -----------------------------------------------------------------------------------------------------
