@@ -44,7 +44,7 @@ def warn_if_hollow(X, y: ArrayLike, names=None) -> None:
     some = _some_rows(len(y))
     y = np.asarray(y)
     columns = [_numbers(column) for column in X[some].T]
-    names = range(len(columns)) if names is None else names
+    names = [f"column {j}" for j in range(len(columns))] if names is None else names
     telling = [str(name) for name, column in zip(names, columns, strict=True) if tells_classes(column, y[some])]
     if telling:
         warn(

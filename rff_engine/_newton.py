@@ -68,6 +68,8 @@ class _Form:
 
     dtype: np.dtype
     can_factor = True
+    constant: Any = 1.0
+    """The last feature of each row, and its margin: for a row of weight w the root of w, as for all its features"""
     hopeless_from = np.inf
     """Smallest C at which conjugate gradients cost more than a factorisation"""
     forcing = _FIRST_FORCING
@@ -84,9 +86,12 @@ class _Form:
 
 
 class PrimalForm(_Form):
-    """Points u = (w, b) of dimension F + 1; Newton systems of that size."""
+    """Points u = (w, b) of dimension F + 1; Newton systems of that size. Weights are for dense Z."""
 
-    def __init__(self, Z):
+    def __init__(self, Z, weights=None):
+        if weights is not None:
+            self.constant = np.sqrt(weights)
+            Z = Z * self.constant[:, None]
         self.Z, (self.n, n_features) = Z, Z.shape
         self.dtype = Z.dtype
         self.size = n_features + 1
@@ -96,11 +101,11 @@ class PrimalForm(_Form):
         self._products = 0
 
     def decision(self, u):
-        return matvec(self.Z, u[:-1]) + u[-1]
+        return matvec(self.Z, u[:-1]) + u[-1] * self.constant
 
     def pull_back(self, values):
         """Return sum_i values_i (z_i, 1)."""
-        return np.append(rmatvec(self.Z, values), values.sum())
+        return np.append(rmatvec(self.Z, values), (values * self.constant).sum())
 
     def system_size(self, active):
         return self.size
@@ -166,8 +171,9 @@ class PrimalForm(_Form):
                 moment[-1, :-1] += sign * sums
                 moment[-1, -1] += sign * some.shape[0]
             else:
-                padded = np.ones((len(some), self.size), dtype=_SUM_DTYPE)
+                padded = np.empty((len(some), self.size), dtype=_SUM_DTYPE)
                 padded[:, :-1] = some
+                padded[:, -1] = np.broadcast_to(self.constant, self.n)[rows[start : start + _ROWS_AT_A_TIME]]
                 moment = add_products(moment, padded.T, sign)
         return moment
 
@@ -360,7 +366,7 @@ def minimise(form, y, C, point):
     """
     decision, solved_for, settled = form.decision(point), None, 0
     for steps in range(MAX_NEWTON_STEPS):
-        margin = 1 - y * decision
+        margin = form.constant - y * decision
         active = margin > 0
         # A factored step that keeps the active rows ends at the minimum. A second one corrects its rounding.
         settled = settled + 1 if solved_for is not None and np.array_equal(active, solved_for) else 0

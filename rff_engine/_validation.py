@@ -113,6 +113,7 @@ def as_floats(values, name: str, message: str) -> np.ndarray:
     except ValueError:
         raise ValueError(f"{message}; its rows differ in length.") from None
     check_real(values, name)
+    refuse_text(np.atleast_1d(values), name)
     try:
         return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -137,6 +138,15 @@ def refuse_other_library(values, name: str) -> None:
         library == "torch" or hasattr(values, "__array_namespace__")
     ):
         raise ValueError(f"{name} is an array of {library}; one of NumPy is needed, such as numpy.asarray({name}).")
+
+
+def refuse_text(values, name: str) -> None:
+    """Refuse numbers written as text, which NumPy and scikit-learn convert; the first row of a table tells."""
+    if getattr(getattr(values, "dtype", None), "kind", "O") in "OUS" and hasattr(values, "__getitem__"):
+        first = np.asarray(getattr(values, "iloc", values)[:1], dtype=object).ravel()
+        text = next((entry for entry in first if isinstance(entry, str | bytes)), None)
+        if text is not None:
+            raise ValueError(f"{name} holds text, such as {shown(str(text))}; numbers are needed.")
 
 
 def widened_for_squares(X):

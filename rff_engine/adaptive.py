@@ -523,9 +523,7 @@ class _Classification:
 
     def fit(self, rows, features, decay, last=None):
         # The objective is 1 / (C n) times that of `linear_svm_path`.
-        if self.weights.given is not None:
-            return self._by_liblinear(rows, features, decay, loss="squared_hinge", dual=False, tol=1e-8, max_iter=1000)
-        form = PrimalForm(features)
+        form = PrimalForm(features, self.weights.of(rows))
         C = 0.5 / (decay * len(features))
         points = np.zeros((self.targets.shape[1], form.size)) if last is None else np.vstack(last).T
         solutions = np.empty_like(points)
@@ -533,19 +531,6 @@ class _Classification:
             form.prepare(points[k], signs, C)
             solutions[k] = minimise(form, signs, C, points[k])
         return solutions[:, :-1].T, solutions[:, -1]
-
-    def _by_liblinear(self, rows, features, decay, **options):
-        machine = LinearSVC(C=0.5 / (decay * len(features)), random_state=0, **options)
-        weights = self.weights.of(rows)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            solutions = [
-                machine.fit(features, signs, weights) and (machine.coef_[0], machine.intercept_)
-                for signs in self.targets[rows].T
-            ]
-        return np.column_stack([coef for coef, _ in solutions]), np.concatenate(
-            [intercept for _, intercept in solutions]
-        )
 
     def losses(self, rows, predictions: ArrayLike):
         signs = self.targets[rows]
@@ -561,7 +546,17 @@ class _Hinge(_Classification):
     """Mean hinge loss of linear SVMs on the features, one class against the others, nearly at their optimum."""
 
     def fit(self, rows, features, decay, last=None):
-        return self._by_liblinear(rows, features, decay, loss="hinge", max_iter=_HINGE_PASSES)
+        machine = LinearSVC(C=0.5 / (decay * len(features)), random_state=0, loss="hinge", max_iter=_HINGE_PASSES)
+        weights = self.weights.of(rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            solutions = [
+                machine.fit(features, signs, weights) and (machine.coef_[0], machine.intercept_)
+                for signs in self.targets[rows].T
+            ]
+        return np.column_stack([coef for coef, _ in solutions]), np.concatenate(
+            [intercept for _, intercept in solutions]
+        )
 
     def losses(self, rows, predictions: ArrayLike):
         signs = self.targets[rows]

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import type_of_target
 
 from ._approximation_loss import KernelApproximationLoss
+from ._fitting import distinct_rows
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import as_rng, as_sample_weight, check_choice, check_count, check_fits, check_jobs
 from ._warning import warn
@@ -261,7 +262,8 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
         y : array of shape (n,)
             Numbers, or the labels of two classes or more.
         sample_weight : array of shape (n,), optional
-            Weights of the rows, at least 0, see `supervise_frequencies`; they count in the width "scale", too.
+            Weights of the rows, at least 0, see `supervise_frequencies`; they count in the width "scale", too. A row of
+            a whole weight w counts as w rows, and these as one row in all draws.
 
         Returns
         -------
@@ -286,6 +288,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
 
     def _fit_points(self, X, y, weights=None, task=None):
         self.task_: str = task or self._task_of(y)
+        X, y, weights, _ = distinct_rows(X, y, weights)
         r = check_count(self.n_components, "n_components")
         check_fits(r * (2 * X.shape[1] + 4 * r), f"n_components is {r}")
         rule = self._rule()

@@ -504,7 +504,9 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         maps = list(self.features) if isinstance(self.features, list | tuple) else [self.features]
         for features in maps:
             if not hasattr(features, "fit") or not hasattr(features, "transform"):
-                raise ValueError(f"features holds {shown(features)}; transformers are needed.")
+                raise ValueError(
+                    f"features holds {shown(features)}; transformers are needed, or estimator= for a classifier."
+                )
         if not maps:
             raise ValueError("features is an empty list; at least one transformer is needed.")
         return maps

@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._fitting import WholeFits
+from ._fitting import WholeFits, distinct_rows
 from ._learned_kernel import is_learned, learned_kernel, share_of
 from ._strength import (
     BOUND,
@@ -53,6 +53,7 @@ from ._validation import (
     check_size,
     draw_seed,
     largest_size,
+    refuse_text,
     shown,
 )
 from ._warning import listed, warn
@@ -80,6 +81,7 @@ __all__ = [
 
 
 _WIDE = 1e4  # times the median of the columns' variances
+_NO_GAMMA = "no parameter 'gamma'; the width is kernel=GaussianKernel.from_gamma(gamma), a value of kernel in a search."
 _TRIED, _LEFT = 6, 5  # frequencies a landmark in trials of kernels; effective candidates a component that are left
 
 
@@ -115,6 +117,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **others: Any) -
         X = canonical(X) if sp.issparse(X) else X
         with np.errstate(over="ignore", invalid="ignore"):
             checked = accept(X=X, y=y, ensure_all_finite=False)
+            refuse_text(X, "X")
             points = checked[0] if isinstance(checked, tuple) else checked
             values = points.data if sp.issparse(points) else points
             if not largest_size(values) <= LARGEST:
@@ -146,6 +149,11 @@ def _whole(n: float) -> int:
     return n if isinstance(n, int) else max(2, int(n))
 
 
+def _sum_of(weights, y) -> float:
+    """Return the sum of the rows' weights, by default 1 each."""
+    return len(y) if weights is None else float(weights.sum())
+
+
 def _posterior(loss, beta: float, n: float) -> np.ndarray:
     """Return `pseudo_posterior` at the sum of the rows' weights, a sample size that need not be whole."""
     return pseudo_posterior(loss, beta, int(n)) if n == int(n) else pseudo_posterior(loss, beta * n**0.5, 1)
@@ -158,6 +166,11 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
     _may_learn_kernel = True
     kernel: Any
     epsilon: float
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        if "gamma" in named:  # as scikit-learn's RBFSampler and Nystroem have
+            raise TypeError(f"{cls.__name__} has {_NO_GAMMA}")
+        return super().__new__(cls)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the estimator, and of its kernel as ``kernel__sigma``.
@@ -179,6 +192,8 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
         ValueError
             If there is no such parameter, or a value is not allowed.
         """
+        if "gamma" in params:
+            raise ValueError(f"{type(self).__name__} has {_NO_GAMMA}")
         of_kernel = {name: value for name, value in params.items() if name.startswith("kernel__")}
         super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
         if of_kernel:
@@ -444,6 +459,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         result of `fit` on all its rows. There are two exceptions: the width "scale", for which "learned" stands here
         too, comes from the first block, and "validate" holds out rows of the last block. A block may lack a class.
         Before rows of two classes have come, there is nothing to learn, and `transform` raises NotFittedError.
+        A `beta` that is a number sharpens the weights with the root of the rows so far.
         Parameters other than those of the last step (`beta` or `rho` and `mu`, `n_components`, `epsilon`) take effect
         in `fit` only.
 
@@ -811,7 +827,8 @@ class LandmarkSimilarity(BaseTransformer):
         regression on the classes judges, 3000 rows are looked at, and the width "scale" stays unless another errs
         less by a twentieth. `partial_fit` takes that width.
     n_landmarks : int or float
-        Their number, or as a float in (0, 1] their fraction of the training points (at least one a class).
+        Their number, or as a float in (0, 1] their fraction of the sample size: at least one a class, at most as many
+        as there are different points.
     selection : {"kmeans", "random"}
         Centroids of k-means within each class, or training points.
     similarity : {"learned", "prior"}
@@ -906,9 +923,10 @@ class LandmarkSimilarity(BaseTransformer):
             Class labels, two classes or more.
         sample_weight : array of shape (n,), optional
             Weights of the rows, at least 0, in the losses (see `landmark_alignment_loss`), in k-means and in the width
-            "scale", and as the sample size, their sum; ``None`` stands for 1 each. Rows of weight 0 are no landmarks;
-            otherwise the selection "random" does not look at weights. Unless every weight is 0 or 1, `bound_` is
-            ``None``.
+            "scale", and as the sample size, their sum; ``None`` stands for 1 each. A row of a whole weight w counts as
+            w rows. Rows of weight 0 are no landmarks, and equal rows of a class are one landmark at most, unless a
+            whole `n_landmarks` asks for more; otherwise the selection "random" does not look at weights. Unless every
+            weight is 0 or 1, `bound_` is ``None``.
 
         Returns
         -------
@@ -934,11 +952,14 @@ class LandmarkSimilarity(BaseTransformer):
             )
         n_jobs = check_jobs(self.n_jobs)
         rng = as_rng(self.random_state)
+        covered, n = _are_zero_or_one(weights), _sum_of(weights, y)
+        distinct = distinct_rows(X, y, weights)
+        L, rows = self._count(n, distinct[1]), np.arange(len(y))
+        if len(distinct[1]) >= L:
+            X, y, weights, rows = distinct
         self.kernel_: SpectralKernel = self._kernel_with_width(X, weights, y)
-        present = y if weights is None else y[weights > 0]
-        self.landmarks_, self.landmark_labels_, self.landmark_indices_ = _select_landmarks(
-            X, y, self._count(len(present), len(np.unique(present))), self.selection, rng, weights
-        )
+        self.landmarks_, self.landmark_labels_, indices = _select_landmarks(X, y, L, self.selection, rng, weights)
+        self.landmark_indices_ = None if indices is None else rows[indices]
         if self.similarity == "learned":
             d = X.shape[1]
             L = self.landmarks_.shape[0]
@@ -952,12 +973,11 @@ class LandmarkSimilarity(BaseTransformer):
                 self.landmarks_,
                 self.landmark_labels_,
                 self.frequencies_,
-                self.landmark_indices_,
+                indices,
                 n_jobs,
                 weights,
             )
-            covered = self.landmark_indices_ is not None and _are_zero_or_one(weights)
-            self._learn_weights(self.alignment_loss_, len(y) if weights is None else float(weights.sum()), covered)
+            self._learn_weights(self.alignment_loss_, n, covered and indices is not None)
         return self
 
     def _learn_weights(self, loss, n: float, covered: bool) -> None:
@@ -969,12 +989,13 @@ class LandmarkSimilarity(BaseTransformer):
         self.bound_: np.ndarray | None = landmark_bounds(loss, self.weights_, whole, self._share) if covered else None
 
     def _trial(self, kernel, X, y, weights):
-        L = min(self._count(X.shape[0], len(np.unique(y))), X.shape[0])
+        L = min(self._count(_sum_of(weights, y), y), len(y))
         quick = {"n_landmarks": L, "selection": "random", "n_components": min(self.n_components, _TRIED)}
         quick |= {"kernel": kernel, "random_state": 0, "beta": 1.0 if self.beta == BOUND else self.beta}
         return clone(self).set_params(**quick)._fit_points(X, y, weights)._map
 
-    def _count(self, n: int, n_classes: int) -> int:
+    def _count(self, n: float, y) -> int:
+        """Return the number of landmarks for a sample of size n, whose distinct rows have labels `y`."""
         fraction = self.n_landmarks
         if isinstance(fraction, numbers.Integral):
             return check_count(fraction, "n_landmarks")
@@ -982,7 +1003,8 @@ class LandmarkSimilarity(BaseTransformer):
             raise ValueError(
                 f"n_landmarks is {shown(fraction)}; a whole number of at least 1 or a fraction in (0, 1] is needed."
             )
-        return landmark_count(n, n_classes, fraction)
+        n_classes = len(np.unique(y))
+        return min(landmark_count(max(int(n), n_classes), n_classes, fraction), len(y))
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Map points to their similarities to the landmarks (Letarte et al. 2019, Eq. 13).

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ._blocks import BLOCK_ENTRIES, pieces
+from ._fitting import distinct_rows
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_labels,
@@ -173,9 +174,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         check_fits(2 * T * K * X.shape[1], f"n_estimators is {T} and n_components {K}")
         check_fits(2 * X.shape[0] * K, f"n_components is {K} for {X.shape[0]} rows")
         rng = as_rng(self.random_state)
-        if weights is not None:
-            rows = np.flatnonzero(weights)
-            X, y, weights = X[rows], y[rows], weights[rows]
+        X, y, weights, _ = distinct_rows(X, y, weights)
         self.classes_, codes = as_labels(y)
         self.kernel_ = self._kernel_with_width(X, weights)
         self.estimators_: tuple[LandmarkBoosting, ...] = ()

@@ -48,6 +48,7 @@ def test_every_public_name_is_called():
     modules = {"": rff, "bounds.": bounds, "losses.": losses, "linear.": linear}
     names = {f"{place}{name}" for place, module in modules.items() for name in module.__all__}
     names -= {f"linear.{name}" for name in linear.__all__ if name in rff.__all__}
+    assert all(dir(module) == sorted(module.__all__) for module in (rff, bounds, losses))
     results = {"AlignmentSums", "AdaptedFrequencies", "bounds.KLTerms", "linear.gram_pays", "losses.LOSSES"}
     assert names - {"bounds", "losses", "SpectralKernel"} - results <= set(CALLS)
 
@@ -311,6 +312,10 @@ REFUSED = {
     r"^n_components is .* takes [\d,.]+ GiB of memory; .* are free": lambda: rff.LandmarkSimilarity(
         n_components=TOO_MANY
     ).fit(X, Y),
+    r"^X holds text, such as '0.0'; numbers are": lambda: rff.phases(X.astype(str), OMEGA),
+    r"^X holds text, such as '0.0'; ": lambda: rff.LandmarkBoosting().fit(X.astype(str).tolist(), Y),
+    r"gamma.*from_gamma": lambda: make_pipeline(rff.NystroemFeatures()).set_params(nystroemfeatures__gamma=1.0),
+    r"or estimator= for a classifier": lambda: rff.CertifiedClassifier(RidgeClassifier()).fit(X, Y),
     r"^omega has .* GiB": lambda: rff.alignment_loss(X, Y, rff.FrequencyBlocks(KERNEL, TOO_MANY, 2)),
     r"^X has .* GiB": lambda: KERNEL(MANY),
     r"^the maps have .* GiB": lambda: rff.similarity_maps(MANY[:, 0], MANY[:, 0], X[:1], OMEGA[:1], [[1.0]]),

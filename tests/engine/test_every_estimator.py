@@ -44,15 +44,6 @@ CHECKED = [
 ]
 
 
-def draws_rows(estimator) -> bool:
-    """Whether rows are drawn by their place: a row of weight 2 is drawn otherwise than two equal rows."""
-    if isinstance(estimator, rff.LandmarkBoosting):
-        return estimator.weak_learner == "landmark"
-    if isinstance(estimator, rff.LandmarkSimilarity):
-        return estimator.n_landmarks != 0.1  # one centroid a class is no draw
-    return isinstance(estimator, rff.SupervisedFourierFeatures)
-
-
 def checks():
     for some, n_first in CHECKED:
         cases = [
@@ -69,8 +60,6 @@ def checks():
 @pytest.mark.filterwarnings("ignore:.*too few to match a covariance")
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_scikit_learn_checks(estimator, check):
-    if draws_rows(estimator) and check.func.__name__.startswith("check_sample_weight_equivalence"):
-        pytest.xfail("landmarks are drawn among the rows")
     check(estimator)
 
 

@@ -228,14 +228,31 @@ def test_supervised_frequencies_count_a_whole_weight_as_repeated_rows(task):
 
 
 @pytest.mark.filterwarnings("ignore:.*did not converge")
-def test_supervised_features_hand_their_weights_on():
-    model = rff.SupervisedFourierFeatures("rbf", 6, decay=0.1, max_iter=3, tol=1.0, random_state=0)
-    fitted = clone(model).fit(X, Y, sample_weight=WHOLE)
-    kept = WHOLE > 0
-    again = clone(model).fit(X[kept], Y[kept], sample_weight=WHOLE[kept])
-    np.testing.assert_allclose(fitted.frequencies_, again.frequencies_, atol=1e-6)
-    assert fitted.kernel_.sigma == pytest.approx(rff.GaussianKernel("scale").scaled_to(X, WHOLE).sigma)
-    assert not np.allclose(fitted.frequencies_, clone(model).fit(X, Y).frequencies_, atol=1e-3)
+@pytest.mark.parametrize("container", [np.array, sp.csr_array])
+@pytest.mark.parametrize(
+    "model",
+    [
+        rff.SupervisedFourierFeatures(n_components=6, max_iter=3, random_state=0),
+        rff.LandmarkBoosting(n_estimators=4, random_state=0),
+        rff.LandmarkSimilarity(n_landmarks=0.5, random_state=0),
+        rff.LandmarkSimilarity("rbf", 5, "random", random_state=0),
+    ],
+)
+def test_draws_of_rows_do_not_tell_a_whole_weight_from_repeated_rows(model, container):
+    repeated = clone(model).fit(container(X.repeat(WHOLE, axis=0)), Y.repeat(WHOLE)).transform(X)
+    plain = clone(model).fit(X, Y).transform(X)
+    back = slice(None, None, -1)
+    weighted = clone(model).fit(container(X[back]), Y[back], sample_weight=WHOLE[back]).transform(X)
+    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-9)
+    assert plain.shape != repeated.shape or not np.allclose(plain, repeated, atol=1e-3)
+
+
+@pytest.mark.parametrize(("asked", "distinct"), [(N, N), (1.0, N), (2 * N, None)])
+def test_equal_rows_are_one_landmark_unless_more_are_asked_for(asked, distinct):
+    fitted = rff.LandmarkSimilarity("rbf", asked, "random", random_state=0).fit(np.tile(X, (3, 1)), np.tile(Y, 3))
+    np.testing.assert_array_equal(fitted.landmarks_, np.tile(X, (3, 1))[fitted.landmark_indices_])
+    assert len(fitted.landmarks_) == len(set(fitted.landmark_indices_)) == (distinct or asked)
+    assert distinct is None or len(np.unique(fitted.landmarks_, axis=0)) == distinct
 
 
 # --- blocks of rows -----------------------------------------------------------------------------------------------
