@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .dataset import Dataset
@@ -113,7 +114,7 @@ def noisy_copies(
     return replace(sample, X=X, y=sample.y[rows])
 
 
-def encode_points(X, y) -> str:
+def encode_points(X: ArrayLike, y: ArrayLike) -> str:
     """Return the code of points (n, 2) with classes -1 and 1; points outside of the square move to its border."""
     cells = np.clip(np.rint((np.asarray(X) / (2 * EXTENT) + 0.5) * CELLS), 0, CELLS).astype(int)
     numbers = ((np.asarray(y) > 0) * _SIDE + cells[:, 1]) * _SIDE + cells[:, 0]

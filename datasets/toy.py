@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -145,7 +146,7 @@ def _check(name, known, n_samples, noise) -> None:
     check_size(n_samples, noise, 4)
 
 
-def check_size(n_samples, noise, least: int) -> None:
+def check_size(n_samples: Any, noise: Any, least: int) -> None:
     """Raise a ValueError unless the number is whole and at least `least`, and the noise is from 0 to `MAX_NOISE`."""
     if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < least:
         raise ValueError(f"n_samples is {n_samples!r}, but must be an integer of at least {least}")

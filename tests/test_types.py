@@ -14,12 +14,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 JAVASCRIPT = ROOT / "tests" / "javascript"
 PROGRAM = """
-from pathlib import Path
 import numpy as np
 import rff_engine as rff
 from rff_engine import bounds
 import rff_datasets as datasets
-from rff_engine.plots import live
 from rff_engine.plots import BoundCurveDisplay, SpectralWeightsDisplay
 
 X = np.random.default_rng(0).normal(size=(40, 2))
@@ -39,7 +37,6 @@ terms: list[str] = [f"{term.name}: {term.nats:.2f}" for term in classifier.certi
 print(terms, classifier.risk_bound_, classifier.predict(X).shape, bounds.test_set(3, 40, 0.05))
 split = datasets.published_split("breast")
 print(split.X_train.shape, rff.GaussianKernel().scaled_to(split.X_train))
-Path("landmarks.html").write_text(live.landmarks(X, y, n_landmarks=4, D=32).html(), encoding="utf-8")
 """
 
 pytestmark = pytest.mark.slow("starts the type checker")

@@ -183,17 +183,19 @@ class Cells:
 
     def __init__(self, cells: Iterable[str], marks: frozenset[str] = MISSING):
         known: dict[str, int] = {}
-        self.codes = np.array([known.setdefault(cell, len(known)) for cell in map(str.strip, cells)], dtype=np.intc)
-        self.texts = list(known)
+        self.codes: np.ndarray = np.array(
+            [known.setdefault(cell, len(known)) for cell in map(str.strip, cells)], dtype=np.intc
+        )
+        self.texts: list[str] = list(known)
         there = [text[:1].isdigit() or text.lower() not in marks for text in self.texts]
         shown = [text for text, is_there in zip(self.texts, there, strict=True) if is_there]
         if shown == ["+"]:  # if plus is the only other text, minus is a value
             shown += [text for text in self.texts if text == "-"]
         if len(shown) > 2 and all(map(_TWO_CAPITALS.fullmatch, shown)):  # so is NA among codes
             shown += [text for text in self.texts if text == "NA" and text not in shown]
-        self.shown = sorted(shown, key=known.__getitem__)
+        self.shown: list[str] = sorted(shown, key=known.__getitem__)
         """The distinct texts that stand for a value"""
-        self.marks = set(self.texts).difference(self.shown, [""])
+        self.marks: set[str] = set(self.texts).difference(self.shown, [""])
         """The other texts, except the empty one"""
 
     def times(self) -> dict[str, int]:

@@ -159,7 +159,7 @@ def parquet(data: bytes, limits: Limits) -> Found:
     return Found("Parquet", table.column_names, list(zip(*columns, strict=True)), len(table))
 
 
-def check_metadata(file, limits: Limits) -> None:
+def check_metadata(file: Any, limits: Limits) -> None:
     """Raise an UploadError if a Parquet file is too large or has values that cannot be read."""
     metadata = file.metadata
     n_columns = len(file.schema_arrow)

@@ -12,7 +12,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -200,7 +200,7 @@ class Table:
         return "\n".join(map(json.dumps, [head, *fields])).encode()
 
     @classmethod
-    def decoded(cls, head: dict, lines: Iterable[bytes]) -> Table:
+    def decoded(cls, head: dict[str, Any], lines: Iterable[bytes]) -> Table:
         """Decode the table from its first line and the others. Between the lines, other threads can run."""
         columns = []
         for name, kind, values, categories, note in map(json.loads, lines):
