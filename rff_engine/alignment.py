@@ -30,6 +30,7 @@ from ._validation import (
     check_labels_alike,
     shown,
 )
+from ._waves import waves
 from .features import PhaseBound, phase_dtype, phases_of_pairs, row_norms, without_zero_columns
 from .frequencies import FrequencyBlocks
 
@@ -764,8 +765,7 @@ def _class_sums(X, order, codes, n_classes: int, omega, offset=None, weights=Non
     Returns the (2, n_classes, F) sums, or with an `offset` the sums of cos(omega . x - offset), (1, n_classes, F).
     `codes` and `weights` are in `order`.
     """
-    functions = (np.cos, np.sin) if offset is None else (np.cos,)
-    sums = np.zeros((len(functions), n_classes, omega.shape[0]))
+    sums = np.zeros((2 if offset is None else 1, n_classes, omega.shape[0]))
     transposed = np.ascontiguousarray(omega.T)
     if offset is not None:
         offset = offset.astype(omega.dtype, copy=False)
@@ -775,11 +775,11 @@ def _class_sums(X, order, codes, n_classes: int, omega, offset=None, weights=Non
         angle = np.asarray(rows.astype(omega.dtype, copy=False) @ transposed)
         if offset is not None:
             angle -= offset
-        wave = np.empty_like(angle)
+        both = (np.empty_like(angle), angle)[-len(sums) :]
+        waves(angle, *both)
         present, first = np.unique(run, return_index=True)
         edges = [*first, len(run)]
-        for function, into in zip(functions, sums, strict=True):
-            function(angle, out=wave)
+        for wave, into in zip(both, sums, strict=True):
             for k, a, b in zip(present, edges, edges[1:], strict=False):
                 if weights is None:
                     into[k] += wave[a:b].sum(axis=0, dtype=np.float64)

@@ -16,7 +16,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._fitting import WholeFits, distinct_rows
@@ -61,7 +60,7 @@ from .adaptive import LANDMARKS, landmarks_of
 from .alignment import AlignmentSums, _alignment_sums, _landmark_alignment_loss
 from .features import _fourier_features
 from .frequencies import FrequencyBlocks, draw_frequencies
-from .kernels import SpectralKernel, as_kernel
+from .kernels import SpectralKernel, as_kernel, column_moments
 from .landmarks import _landmark_similarity, _select_landmarks, landmark_count
 from .nystroem import KernelOfRows, NystroemMap, PrecomputedKernel
 from .posteriors import optimized_kernel_weights, pseudo_posterior
@@ -83,6 +82,8 @@ __all__ = [
 _WIDE = 1e4  # times the median of the columns' variances
 _NO_GAMMA = "no parameter 'gamma'; the width is kernel=GaussianKernel.from_gamma(gamma), a value of kernel in a search."
 _TRIED, _LEFT = 6, 5  # frequencies a landmark in trials of kernels; effective candidates a component that are left
+# Rows of losses in `fit`. A loss of n rows has a standard error of at most about 1 / sqrt(n), .004 (Hoeffding 1948).
+_MOST_ROWS = 2**16
 
 
 def _are_zero_or_one(sample_weight) -> bool:
@@ -132,7 +133,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **others: Any) -
 def warn_of_wide_columns(estimator: Any, X: Any) -> None:
     """Warn of columns that alone determine the width: the kernel hardly sees the others."""
     with np.errstate(over="ignore", invalid="ignore"):
-        variances = mean_variance_axis(X, axis=0)[1] if sp.issparse(X) else X.var(axis=0, dtype=np.float64)
+        variances = column_moments(X)[1]
         varying = np.sort(variances[variances > 0])
         wide = np.flatnonzero(variances > _WIDE * varying[(len(varying) - 1) // 2]) if len(varying) else ()
     if len(wide):
@@ -424,6 +425,9 @@ class BaseLearnedFeatures(BaseFourierFeatures):
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn weights on the candidate frequencies and draw the frequencies of the features by them.
 
+        Of more than 65536 rows losses and bound take 65536 random ones, so a loss has a standard error of at most .004;
+        `partial_fit` takes all.
+
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
@@ -449,16 +453,27 @@ class BaseLearnedFeatures(BaseFourierFeatures):
 
     def _fit_points(self, X, y, weights=None):
         rng = self._start(X, weights, y)
-        self._add(X, y, weights)
+        rows = self._rows_of_losses(y, weights)
+        self._add(X[rows], y[rows], None if weights is None else weights[rows])
+        self._is_sample &= self.alignment_sums_.counts.sum() <= _MOST_ROWS  # else labels chose the rows
         return self._learn(rng)
+
+    def _rows_of_losses(self, y, weights):
+        """Return `_MOST_ROWS` random rows, or all if they are fewer or the random ones lack a second class."""
+        weighted = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
+        if len(weighted) <= _MOST_ROWS:
+            return slice(None)
+        rng = np.random.default_rng(draw_seed(deepcopy(self._rng)))
+        rows = np.sort(rng.choice(weighted, _MOST_ROWS, replace=False))
+        return rows if len(np.unique(y[rows])) > 1 else slice(None)
 
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add rows to all rows since `fit` or the first call, and learn from all of them.
 
         The class-wise sums of the candidates add up (`AlignmentSums`), so calls on the blocks of a data set give the
-        result of `fit` on all its rows. There are two exceptions: the width "scale", for which "learned" stands here
-        too, comes from the first block, and "validate" holds out rows of the last block. A block may lack a class.
-        Before rows of two classes have come, there is nothing to learn, and `transform` raises NotFittedError.
+        result of `fit` on all its rows, up to 65536. There are two exceptions: the width "scale", for which "learned"
+        stands here too, comes from the first block, and "validate" holds out rows of the last block. A block may lack a
+        class. Before rows of two classes have come, there is nothing to learn, and `transform` raises NotFittedError.
         A `beta` that is a number sharpens the weights with the root of the rows so far.
         Parameters other than those of the last step (`beta` or `rho` and `mu`, `n_components`, `epsilon`) take effect
         in `fit` only.
@@ -657,7 +672,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
     frequencies_ : ndarray of shape (n_components, d)
         Frequencies of the features.
     n_samples_fit_ : int
-        Sample size of the bound: the number of rows, or the sum of their weights rounded down.
+        Sample size of the bound: the number of rows that the losses are of, or the sum of their weights rounded down.
     n_features_in_ : int
         d, the number of columns in `fit`.
 
@@ -756,7 +771,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
     frequencies_ : ndarray of shape (n_components, d)
         Frequencies of the features.
     n_samples_fit_ : int
-        Sample size of the bound: the number of rows, or the sum of their weights rounded down.
+        Sample size of the bound: the number of rows that the losses are of, or the sum of their weights rounded down.
     n_features_in_ : int
         d, the number of columns in `fit`.
 

@@ -16,6 +16,7 @@ from . import _blocks
 from ._blocks import pieces
 from ._typing import ArrayLike, MatrixLike
 from ._validation import as_numbers, as_points, check_fits, check_jobs
+from ._waves import waves
 
 __all__ = ["fourier_features", "phases", "random_phase_features"]
 
@@ -191,34 +192,32 @@ def _fourier_features(X, omega, weights=None, n_jobs: int | None = None) -> np.n
     """Compute `fourier_features` of checked points and frequencies."""
     n, D = X.shape[0], omega.shape[0]
     check_fits(n * 2 * D, f"X has {n} rows and omega {D}")
-    scale = _roots(weights, D)
+    scale = _roots(weights, D, X.dtype)
     dtype = phase_dtype(X.dtype, PhaseBound(X).largest_phase(omega))
+    transposed = np.ascontiguousarray(omega.T, dtype=dtype)  # for CSR rows SciPy would copy it in each block
     features = np.empty((n, 2 * D), dtype=X.dtype)
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // X.shape[1]))
 
     def fill(rows):
-        points = X[rows].astype(dtype, copy=False)
+        points, block = X[rows].astype(dtype, copy=False), features[rows]
         for of_cos in pieces(0, D, size):
-            angle = np.asarray(points @ omega[of_cos].astype(dtype, copy=False).T)
-            cosines, sines = features[rows, of_cos], features[rows, D + of_cos.start : D + of_cos.stop]
-            np.cos(angle, out=cosines, casting="same_kind")
-            np.sin(angle, out=sines, casting="same_kind")
-            cosines *= scale[of_cos]
-            sines *= scale[of_cos]
+            angle = np.asarray(points @ transposed[:, of_cos])
+            waves(angle, block[:, of_cos], block[:, D + of_cos.start : D + of_cos.stop])
+        block *= scale
 
     jobs = [(rows,) for rows in pieces(0, n, _blocks.rows_of_block(X))]
     _blocks.on_threads(fill, jobs, _blocks.phase_work(X, D), n_jobs)
     return features
 
 
-def _roots(weights, D: int) -> np.ndarray:
-    """Return square roots of the weights of D frequencies; 1/D is the default weight."""
+def _roots(weights, D: int, dtype) -> np.ndarray:
+    """Return square roots of the weights of D frequencies, twice, or of the default weight 1/D, once."""
     if weights is None:
-        return np.full(D, D**-0.5)
+        return np.asarray(D**-0.5, dtype)
     weights = as_numbers(weights, "weights", largest=1e70)  # float32 holds the root of this
     if weights.shape != (D,) or (weights < 0).any():
         raise ValueError(f"weights must be {D} numbers of at least 0, one a frequency.")
-    return np.sqrt(weights)
+    return np.tile(np.sqrt(weights), 2).astype(dtype, copy=False)
 
 
 def random_phase_features(X: MatrixLike, omega: ArrayLike, offsets: ArrayLike) -> np.ndarray:

@@ -20,8 +20,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaincinv, gammaln, kv, kve, ndtri
 from sklearn import config_context
-from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel, rbf_kernel
+from sklearn.metrics.pairwise import laplacian_kernel
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from ._blocks import pieces
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_numbers,
@@ -55,6 +58,8 @@ _LARGEST_NU = 1e9
 # Farther away every Matérn kernel is below the smallest float.
 _FARTHEST = 1e4
 _LARGEST_LOG_DENSITY = 700.0
+# Of a kernel matrix: so many are computed at once.
+BLOCK_ENTRIES = 2**19
 
 
 class SpectralKernel(ABC):
@@ -194,9 +199,14 @@ class SpectralKernel(ABC):
         others = X if Y is None else Y
         n, m = X.shape[0], others.shape[0]
         check_fits(n * m, f"X has {n} rows" + (f" and Y {m}" if Y is not None else ""))
+        values = np.empty((n, m), dtype=np.result_type(X.dtype, others.dtype))
         # If a distance overflows, the kernel is 0 there. All points have been checked to be finite.
         with np.errstate(over="ignore"), config_context(assume_finite=True):
-            return self._matrix(X, others).astype(np.result_type(X.dtype, others.dtype), copy=False)
+            for rows in pieces(0, n, max(1, BLOCK_ENTRIES // m)):
+                values[rows] = self._matrix(X[rows], others)
+        if Y is None:
+            np.fill_diagonal(values, 1.0)
+        return values
 
     def spectral_density(self, omega: ArrayLike) -> np.ndarray:
         """Compute the density p of the spectral measure.
@@ -426,22 +436,24 @@ def as_kernel(kernel: Any, others: str = "") -> SpectralKernel:
 
 def _scale_gamma(X, weights=None) -> float:
     """Compute 1 / (d Var(X)), in float64, dense or sparse."""
-    if weights is not None:
-        variance = _weighted_variance(X, weights)
-    elif sp.issparse(X):
-        mean = X.data.sum(dtype=np.float64) / np.prod(X.shape)
-        variance = np.square(X.data, dtype=np.float64).sum() / np.prod(X.shape) - mean**2
-    else:
-        variance = X.var(dtype=np.float64)
+    means, variances = column_moments(X, weights)
+    variance = np.mean(variances, dtype=np.float64) + np.var(means, dtype=np.float64)
     return 1 / max(X.shape[1] * float(variance), np.finfo(np.float64).tiny) if variance > 0 else 1.0
 
 
-def _weighted_variance(X, weights) -> float:
-    """Compute the variance of all entries of `X`, its rows weighted."""
-    weights = weights / weights.sum()
-    squares = X.multiply(X) if sp.issparse(X) else X.astype(np.float64) ** 2
-    mean = float((weights @ X).mean())
-    return float((weights @ squares).mean()) - mean**2
+def column_moments(X, weights=None) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the mean and the variance of each column in float64, in one pass over blocks of rows."""
+    weights = np.ones(X.shape[0]) if weights is None else weights
+    if sp.issparse(X):
+        return mean_variance_axis(X.astype(np.float64, copy=False), axis=0, weights=weights)
+    near = X[np.argmax(weights)].astype(np.float64)  # squares of differences from a row cancel less than the entries'
+    total, squares = np.zeros((2, X.shape[1]))
+    for at in pieces(0, len(X), max(1, BLOCK_ENTRIES // X.shape[1])):
+        rows = X[at] - near
+        total += weights[at] @ rows
+        squares += weights[at] @ np.square(rows, out=rows)
+    offset = total / weights.sum()
+    return near + offset, np.maximum(squares / weights.sum() - offset**2, 0.0)
 
 
 def _width(value, name: str):
@@ -512,7 +524,11 @@ class GaussianKernel(SpectralKernel):
         return 0.5 / self._numeric_width**2
 
     def _matrix(self, X, Y):
-        return rbf_kernel(*_in_dtype_for(self._numeric_width, X, Y), gamma=self.gamma)
+        exponent = squared_distances(X, Y)
+        exponent *= -self.gamma
+        # Float32 is precise enough for the exponential, of a number that was computed in float64.
+        exponent = exponent.astype(np.result_type(X.dtype, Y.dtype), copy=False)
+        return np.exp(exponent, out=exponent)
 
     def _log_density(self, omega):
         d, sigma = omega.shape[1], self._numeric_width
@@ -644,7 +660,7 @@ class MaternKernel(MixtureKernel):
         object.__setattr__(self, "length_scale", _width(self.length_scale, "length_scale"))
 
     def _matrix(self, X, Y):
-        r = euclidean_distances(*_in_dtype_for(self._numeric_width, X, Y)) / self._numeric_width
+        r = np.sqrt(squared_distances(X, Y)) / self._numeric_width
         nu = self._shape
         if nu == 0.5:
             return np.exp(-r)
@@ -696,6 +712,18 @@ def _in_dtype_for(scale: float, X, Y) -> tuple:
     if 1e-15 <= scale <= 1e15:
         return X, Y
     return X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
+
+
+def squared_distances(X: MatrixLike, Y: MatrixLike) -> np.ndarray:
+    """Compute ||x - y||^2 of all rows, (n, m), in float64: close points have small differences of large squares."""
+    X, Y = (A.astype(np.float64, copy=False) for A in (X, Y))
+    of_x, of_y = (
+        np.asarray(A.multiply(A).sum(axis=1)).ravel() if sp.issparse(A) else np.einsum("ij,ij->i", A, A) for A in (X, Y)
+    )
+    distances = np.asarray(safe_sparse_dot(X, (-2.0 * Y).T, dense_output=True))
+    distances += of_x[:, None]
+    distances += of_y
+    return np.maximum(distances, 0.0, out=distances)
 
 
 def column_pairs(X: MatrixLike, Y: MatrixLike) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -768,8 +796,7 @@ class RationalQuadraticKernel(MixtureKernel):
         return self.alpha
 
     def _matrix(self, X, Y):
-        r = euclidean_distances(*_in_dtype_for(self._numeric_width, X, Y)).astype(np.float64, copy=False)
-        r = r / self._numeric_width
+        r = np.sqrt(squared_distances(X, Y)) / self._numeric_width
         return np.exp(-self.alpha * np.log1p(r**2 / (2 * self.alpha)))
 
     def _log_density(self, omega):

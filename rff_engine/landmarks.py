@@ -34,6 +34,7 @@ from ._validation import (
     draw_seed,
     widened_for_squares,
 )
+from ._waves import waves
 from .features import PhaseBound, phase_dtype, phases_of_pairs, without_zero_columns
 
 __all__ = ["landmark_similarity", "select_landmarks", "similarity_maps"]
@@ -254,7 +255,7 @@ def _fill_from_own_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
             for at in pieces(rows.start, rows.stop, rows_at_once):
                 wave = np.asarray(X[at].astype(dtype, copy=False) @ transposed)
                 wave -= offset
-                np.cos(wave, out=wave)
+                waves(wave, wave)
                 similarity = wave.reshape(-1, L_group, D_part).transpose(1, 0, 2) @ weights
                 if part.start == 0:
                     out[:, at, group] = similarity.T
@@ -294,8 +295,10 @@ def _fill_from_shared_frequencies(X, landmarks, omega, Q, out, n_jobs) -> None:
             similarity = np.zeros((rows.shape[0], S * L), dtype=dtype)
             for some in pieces(0, transposed.shape[1], _blocks.FREQUENCIES):
                 angle = np.asarray(rows @ transposed[:, some])
-                similarity += np.cos(angle) @ of_cos[:, some].T
-                similarity += np.sin(angle, out=angle) @ of_sin[:, some].T
+                cosines = np.empty_like(angle)
+                waves(angle, cosines, angle)
+                similarity += cosines @ of_cos[:, some].T
+                similarity += angle @ of_sin[:, some].T
             similarity = similarity.reshape(-1, S, L).transpose(1, 0, 2)
             if part.start == 0:
                 out[:, at] = similarity

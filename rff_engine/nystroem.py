@@ -17,6 +17,10 @@ from . import _blocks
 from ._blocks import pieces
 from ._typing import MatrixLike
 from ._validation import check_size, shown
+from .features import row_norms
+from .kernels import BLOCK_ENTRIES, SpectralKernel
+
+_LONGEST_ROW = 100.0
 
 __all__ = ["KernelOfRows", "NystroemMap", "PrecomputedKernel"]
 
@@ -81,11 +85,17 @@ class NystroemMap:
         """Compute features of the rows of `X`, (n, r), in its precision, on `n_jobs` threads."""
         n, r = X.shape[0], len(self.root)
         features = np.empty((n, r), dtype=X.dtype if X.dtype == np.float32 else np.float64)
+        landmarks, root = self.landmarks, self.root
+        # A feature is off by the rounding of kernel values, times the length of its row of the root: by some 1e-5.
+        if X.dtype == np.float32 and isinstance(self.kernel, SpectralKernel) and row_norms(root).max() < _LONGEST_ROW:
+            rounded = landmarks.astype(np.float32)
+            if not abs(rounded - landmarks).max():  # rows of `X`
+                landmarks, root = rounded, root.astype(np.float32)
 
         def fill(at):
-            # The root magnifies rounding, so kernel values are in the precision of the landmarks.
-            features[at] = self.kernel._values(X[at], self.landmarks) @ self.root
+            values = self.kernel._values(X[at], landmarks)
+            np.matmul(values.astype(root.dtype, copy=False), root, out=features[at], casting="same_kind")
 
-        jobs = [(at,) for at in pieces(0, n, _blocks.rows_of_block(X))]
+        jobs = [(at,) for at in pieces(0, n, max(1, BLOCK_ENTRIES // r))]
         _blocks.on_threads(fill, jobs, _blocks.phase_work(X, r) + n * r * r, n_jobs)
         return features

@@ -28,6 +28,7 @@ from rff_engine import (
     alignment_loss,
     bounds,
     draw_frequencies,
+    estimators,
     fourier_features,
     kernel_landmarks,
     kl_divergence,
@@ -355,3 +356,30 @@ def test_the_held_out_error_is_that_of_the_best_ridge_regression(n_components):
         model = Ridge(ridge * weights.sum()).fit(fourier_features(X, omega), targets, sample_weight=weights)
         errors.append(counts @ ((model.predict(fourier_features(held, omega)) - answers) ** 2).sum(axis=1))
     assert _strength._held_out_error(omega, *parts) == pytest.approx(min(errors), rel=1e-6)
+
+
+@pytest.mark.parametrize("learner", [PseudoPosteriorFeatures, OptimizedKernelFeatures])
+def test_losses_of_many_rows_are_those_of_random_rows(learner, monkeypatch):
+    monkeypatch.setattr(estimators, "_MOST_ROWS", 100)
+    X, y = make_moons(400, noise=0.2, random_state=0)
+    weights = np.where(np.arange(400) % 2, 1.0, 0.0)  # 200 rows have no weight
+    learned = learner(GaussianKernel(), 5, 50, random_state=0).fit(X, y, weights)
+    assert learned.n_samples_fit_ == 100 == learned.alignment_sums_.counts.sum()
+    omega = FrequencyBlocks(GaussianKernel(), 50, 2, learned._candidates.seed)
+    exact = alignment_loss(X, y, omega, sample_weight=weights)
+    assert 0 < np.abs(learned.alignment_loss_ - exact).max() < 5 / np.sqrt(100)
+    assert learned.bound_ > learned.weights_ @ learned.alignment_loss_
+    rare = np.arange(400) == 7  # the random rows lack it: all rows count, and no bound covers that
+    learned = learner(GaussianKernel(), 5, 50, random_state=1).fit(X, rare)
+    assert learned.n_samples_fit_ == 400 and learned.bound_ is None
+
+
+@pytest.mark.parametrize("spacing", [1e-4, 1.0])
+def test_nystroem_features_of_float32_are_close_to_those_of_float64(spacing):
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(100, 5)), 2, axis=0).astype(np.float32) + 10
+    X[1::2] += spacing  # near landmarks make the root large, and rounding of kernel values with it
+    narrow = NystroemFeatures(GaussianKernel(1.0), landmarks=X[:60], random_state=0).fit(X).transform(X)
+    exact = NystroemFeatures(GaussianKernel(1.0), landmarks=X[:60]).fit(X).transform(X.astype(float))
+    assert narrow.dtype == np.float32
+    np.testing.assert_allclose(narrow, exact, rtol=0, atol=3e-5)

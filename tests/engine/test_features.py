@@ -10,6 +10,7 @@ from rff_engine import (
     phases,
     random_phase_features,
 )
+from rff_engine._waves import waves
 from rff_engine.kernels import KERNELS as NAMED
 
 KERNELS = [named.of_width(1.2, nu=0.8) for named in NAMED.values()]
@@ -147,3 +148,16 @@ def test_phases_of_pairs_are_phases_up_to_whole_turns(container, dtype):
     turns = (found - phases(X.astype(np.float64), omega)[which, np.arange(6)]) / (2 * np.pi)
     np.testing.assert_allclose(turns, np.rint(turns), rtol=0, atol=1e-10)
     assert found.dtype == np.float64 and (np.abs(found) <= np.pi).all() and np.abs(turns).max() > 2
+
+
+@pytest.mark.parametrize("size", [1e-3, 3.0, 4e3, 1e9, 1e30])
+def test_waves_of_float64_are_those_of_numpy(size):
+    angle = np.random.default_rng(0).uniform(-size, size, (70, 1000))
+    angle[0, :5] = 0, np.pi / 2, -np.pi / 2, np.pi, -np.pi
+    cosines, narrow, own = np.empty_like(angle), np.empty(angle.shape, np.float32), angle.copy()
+    waves(own, cosines, own)  # the sines may take the place of the angles
+    rounding = 1e-15 + np.finfo(float).eps * min(size, 1e8)
+    np.testing.assert_allclose(cosines, np.cos(angle), rtol=0, atol=rounding)
+    np.testing.assert_allclose(own, np.sin(angle), rtol=0, atol=rounding)
+    waves(angle.copy(), narrow)
+    np.testing.assert_array_equal(narrow, cosines.astype(np.float32))
