@@ -40,7 +40,7 @@ def is_learned(kernel) -> bool:
 def share_of(kernel) -> float:
     """Return a learned kernel's share of epsilon; the shares of all kernels that may be learned sum to one."""
     one = 1 / _N_KERNELS
-    return one / len(_EXPONENTS) ** kernel._columns if isinstance(kernel, AnisotropicGaussianKernel) else one
+    return one / len(_EXPONENTS) ** len(kernel.length_scales) if isinstance(kernel, AnisotropicGaussianKernel) else one
 
 
 def kernels_to_try(X, weights=None) -> list[SpectralKernel]:

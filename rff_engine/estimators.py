@@ -166,6 +166,7 @@ class BaseTransformer(WholeFits, TransformerMixin, BaseEstimator):
     _learns_from_labels = False
     _may_learn_kernel = True
     kernel: Any
+    kernel_: SpectralKernel
     epsilon: float
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
