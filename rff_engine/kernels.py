@@ -715,8 +715,14 @@ def _in_dtype_for(scale: float, X, Y) -> tuple:
 
 
 def squared_distances(X: MatrixLike, Y: MatrixLike) -> np.ndarray:
-    """Compute ||x - y||^2 of all rows, (n, m), in float64: close points have small differences of large squares."""
+    """Compute ||x - y||^2 of all rows, (n, m), in float64: close points have small differences of large squares.
+
+    Dense points are centred first, as a column far from 0, such as a year, makes these squares larger than needed.
+    """
     X, Y = (A.astype(np.float64, copy=False) for A in (X, Y))
+    if not (sp.issparse(X) or sp.issparse(Y)) and len(Y):
+        centre = Y.mean(axis=0)
+        X, Y = X - centre, Y - centre
     of_x, of_y = (
         np.asarray(A.multiply(A).sum(axis=1)).ravel() if sp.issparse(A) else np.einsum("ij,ij->i", A, A) for A in (X, Y)
     )

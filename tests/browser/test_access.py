@@ -420,7 +420,7 @@ def test_touch_chooses_points_and_drags_the_slider(open_page):
     page.wait_for_function("() => new URL(location.href).searchParams.get('picks') === '3-17-40'")
     settle(page)
 
-    slider = page.locator(".live input[name=beta]")
+    slider = page.locator(".live input[name=beta]").first
     finger = page.context.new_cdp_session(page)
     beta = "Number(document.querySelector('.live').view.beta.value)"
     seen = []

@@ -110,14 +110,14 @@ def test_value_equals_the_formula(case, d):
 @every_case
 @every_dimension
 def test_gram_matrix_is_symmetric_and_positive_semidefinite(case, d):
-    kernel, X = CASES[case][0](d), points(12, d)
+    kernel, X = CASES[case][0](d), np.round(1024 * points(12, d)) / 1024
     K = kernel(X)
     np.testing.assert_allclose(K, kernel(X, X.copy()), rtol=0, atol=1e-7)  # square roots of rounded distances
     np.testing.assert_allclose(K, K.T, rtol=0, atol=1e-12)
     np.testing.assert_allclose(np.diag(K), 1, rtol=0, atol=1e-14)
     assert (K > 0).all() and (K <= 1).all()
     assert np.linalg.eigvalsh(K).min() > -1e-10
-    np.testing.assert_allclose(kernel(X + 3.0), K, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(kernel(X + 2.0**20), K, rtol=0, atol=1e-8)  # a column may be far from 0
 
 
 @every_case

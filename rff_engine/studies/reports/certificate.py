@@ -53,7 +53,8 @@ th:first-child, td:first-child {text-align: left}
 .ledger {display: block; width: 100%; max-width: 26rem; font-size: 13px; fill: #1f2430}
 @page {margin: 15mm}
 @media print {
-  body {max-width: none; margin: 0; padding: 0}
+  body {max-width: none; margin: 0; padding: 0; font-size: 14px}
+  th, td {padding-block: 0.1rem}
   .wide {overflow: visible}
   tr, .ledger {break-inside: avoid}
 }
