@@ -196,8 +196,5 @@ def _overview(exported: Sequence[Exported], lessons: Iterable[tuple[Exported, di
 
 
 def _glossary(exported: Sequence[Exported]) -> str:
-    terms = "".join(
-        f'<h2 id="{escape(term.key)}">{escape(term.name)}</h2>{words.html(term.meaning)}'
-        for term in sorted(TERMS, key=lambda term: term.name.lower())
-    )
+    terms = "".join(f'<h2 id="{escape(term.key)}">{escape(term.name)}</h2>{words.html(term.meaning)}' for term in TERMS)
     return _filled("glossary", "Glossary", menu=_menu(exported, None), terms=terms)

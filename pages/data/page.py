@@ -81,7 +81,7 @@ def show_progress(run: Run) -> None:
         ahead = run_queue().ahead_of(run)
         st.progress(0.0, f"Waiting: {ahead} run{'s' if ahead != 1 else ''} ahead of this one.")
     elif run.state == "running":
-        st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}: {run.message}")
+        st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}")
     elif run.state == "failed":
         st.error(run.message, icon=":material/error:")
     elif run.state in ("cancelled", "stopped"):

@@ -15,7 +15,7 @@ def main() -> None:
         "meaning there.",
     )
     with st.container(key="glossary_list"):
-        for term in sorted(TERMS, key=lambda term: term.name.lower()):
+        for term in TERMS:
             st.header(term.name, anchor=term.key)  # the links of terms lead there
             st.markdown(term.meaning)
     st.page_link("pages/start/page.py", label="Start here", icon=":material/arrow_back:")

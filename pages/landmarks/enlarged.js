@@ -4,8 +4,8 @@
 
 import { evenTicks, paintCurve, paintLevel, paintMarker, paintSwatch, tickStep } from "../shared/live/charts.js";
 import { INK } from "../shared/live/colours.js";
-import { GRID, PALETTE } from "../shared/live/constants.js";
-import { circle, fillAndOutline, paintPoints, paintRing, pointerIn, stroke } from "../shared/live/marks.js";
+import { GRID } from "../shared/live/constants.js";
+import { circle, classColour, fillAndOutline, paintPoints, paintRing, pointerIn, stroke } from "../shared/live/marks.js";
 import {
   cellCentres,
   descendingOrder,
@@ -91,7 +91,7 @@ export class Enlarged {
     this.listen();
     this.addPanels();
     this.show(landmark);
-    this.count = view.D;
+    this.count = 1; // the heaviest
     this.dialog.showModal();
     this.dialog.scrollTop = 0; // the slider that has the focus may lie below
     view.request();
@@ -311,7 +311,7 @@ export class Enlarged {
     const { view, landmark, count } = this;
     const scale = w / 2 / this.fastest;
     this.paintCircles(c, w, scale);
-    const colour = PALETTE.landmarks[landmark % PALETTE.landmarks.length];
+    const colour = classColour(view.label(landmark));
     const ranked = [...this.order.entries()];
     for (const [k, m] of [...ranked.slice(count), ...ranked.slice(0, count)]) {
       const [a, b] = this.frequency(m).map((value) => value * scale);

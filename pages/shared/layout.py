@@ -147,4 +147,7 @@ def lowest_error(betas, errors, bound_betas=(), bound=None) -> str:
     chosen = bound_betas[min(range(len(bound)), key=lambda i: bound[i])]
     near = min(range(len(betas)), key=lambda i: abs(math.log(betas[i] / chosen)))
     where = "where" if betas[near] == chosen else f"and at the nearest, {betas[near]:.3g},"
-    return f"{lowest}. The bound is smallest at β = {chosen:.3g}, {where} the test error is {percent(errors[near])}.**"
+    return (
+        f"{lowest}. The bound is smallest at β = {chosen:.3g}, {where} the test error is {percent(errors[near])}: it "
+        "bounds the alignment loss, not the error of the classifier.**"
+    )

@@ -127,7 +127,7 @@ def sweep_figure(run: Run) -> None:
     with layout.show_errors():
         rows = list(run.rows)
     if run.active:
-        st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}: {run.message}")
+        st.progress(run.fraction, f"{100 * run.fraction:.0f} %, {run.time_left}")
     layout.figure(
         sweeps.error_against_features(report.error_by_features(rows), run.settings.protocol().n_features),
         "**Compare the curves at few frequencies: learned distributions need fewer than the prior.** Mean of "
@@ -230,7 +230,8 @@ def main() -> None:
         st.markdown("A few steps each, on one of the pages: look, predict, and see what happens.")
         with st.container(key="all_lessons"):
             for lesson in lessons.content.all_lessons():
-                label = f"**{lesson.title}.** {lesson.takeaway}"
+                end = "" if lesson.title.endswith("?") else "."
+                label = f"**{lesson.title}{end}** {lesson.takeaway}"
                 link(lesson.page, label, icon="school", **lessons.address(lesson))
         presentation.show_button()
 

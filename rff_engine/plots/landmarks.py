@@ -41,9 +41,12 @@ def similarity_mosaic(
     y: ArrayLike,
     *,
     row_names: Sequence[str],
+    labels: Sequence[int] | None = None,
     upright: bool = False,
 ) -> go.Figure:
     """Show similarity maps of all landmarks, (R, L, G, G), one row for each of R methods.
+
+    A landmark is a star in the colour of its label, white without `labels`.
 
     Maps are evaluated at the centres of the cells. Every map shows the first hundred points (n, 2); their labels are
     -1 and 1. If `upright`, for a narrow screen, methods are columns and landmarks rows.
@@ -58,7 +61,7 @@ def similarity_mosaic(
     for l in range(len(landmarks)):
         corners = [(at, bottom[l]) for at in left] if upright else [(left[l], at) for at in bottom]
         place = [in_tile(landmarks[l : l + 1], extent, *corner) for corner in corners]
-        add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
+        add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l, labels[l] if labels is not None else 0)
     if upright:
         for at, name in zip(left, row_names, strict=True):
             add_note(fig, at + 0.5, 1, name, yanchor="bottom", yshift=1)
@@ -88,7 +91,8 @@ def prior_and_learned_maps(
     """Show the `similarity_mosaic` of the prior and of the learned weights."""
     maps = np.stack([view.prior_maps, view.learned_maps])
     names = "prior", "learned"
-    return similarity_mosaic(extent, maps, problem.landmarks, problem.X, problem.y, row_names=names, upright=upright)
+    shown = {"row_names": names, "labels": problem.labels, "upright": upright}
+    return similarity_mosaic(extent, maps, problem.landmarks, problem.X, problem.y, **shown)
 
 
 def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int = 260) -> go.Figure:

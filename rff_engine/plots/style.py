@@ -98,7 +98,6 @@ def palette() -> dict[str, Any]:
     return {
         "blue": BLUE,
         "red": RED,
-        "landmarks": list(LANDMARK_COLOURS),
         "methods": METHOD_COLOURS,
         "dashes": METHOD_DASHES,
         "lineInDark": LINE_IN_DARK,
@@ -147,11 +146,6 @@ def darken(fig: go.Figure) -> go.Figure:
     if light["scales"] or light["lines"]:
         fig.layout.meta = {"light": light}
     return fig
-
-
-def landmark_colour(index: int) -> str:
-    """Return the colour of a landmark, the same on every page."""
-    return LANDMARK_COLOURS[index % len(LANDMARK_COLOURS)]
 
 
 def finish(fig: Sheet, height: int, **layout: Any) -> go.Figure:

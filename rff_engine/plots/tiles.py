@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import ArrayLike
 from .sheet import Sheet
-from .style import CLASS_COLOURS, CLASS_SYMBOLS, for_colours, landmark_colour
+from .style import CLASS_COLOURS, CLASS_SYMBOLS, for_colours
 
 #: Space between tiles, which are unit squares.
 GAP = 0.06
@@ -83,8 +83,9 @@ def add_tiles(
     fig.add_heatmap(x=x, y=y, z=for_colours(z), coloraxis=coloraxis, hoverongaps=False, hovertemplate=hover)
 
 
-def add_stars(fig: Sheet, x: ArrayLike, y: ArrayLike, index: int, size: int = 20) -> None:
-    """Add the star of a landmark at every place."""
+def add_stars(fig: Sheet, x: ArrayLike, y: ArrayLike, index: int, label: int = 0, size: int = 20) -> None:
+    """Add the star of a landmark at every place, in the colour of its class; white if `label` is 0."""
+    colour, ink = (CLASS_COLOURS[label], "#FFFFFF") if label else ("#FFFFFF", "#111111")
     fig.add_scatter(
         x=x,
         y=y,
@@ -92,11 +93,11 @@ def add_stars(fig: Sheet, x: ArrayLike, y: ArrayLike, index: int, size: int = 20
         marker={
             "symbol": "star",
             "size": size,
-            "color": landmark_colour(index),
+            "color": colour,
             "line": {"color": "#111111", "width": 1.2},
         },
         text=f"<b>{index + 1}</b>",
-        textfont={"size": size // 2, "color": "#111111"},
+        textfont={"size": size // 2, "color": ink},
         textposition="middle center",
         hovertemplate=f"landmark {index + 1}<extra></extra>",
         showlegend=False,

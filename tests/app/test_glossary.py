@@ -1,4 +1,4 @@
-"""The glossary: every mark in a text is a term, every term is used, and a mark becomes a link to the list."""
+"""The glossary: every mark in a text is a term, and a mark becomes a link to the list."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ def marks() -> set[str]:
     return marked
 
 
-def test_every_mark_is_a_term_and_every_term_is_marked_somewhere():
+def test_every_mark_is_a_term():
     assert marks() <= FORMS.keys()
-    assert {FORMS[mark].key for mark in marks()} == {term.key for term in TERMS}
 
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.key)

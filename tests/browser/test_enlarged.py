@@ -103,8 +103,8 @@ def test_the_keyboard_opens_stays_inside_and_returns_to_the_map(open_page):
         page.keyboard.press(key)
         page.wait_for_function(OPEN)
         assert page.evaluate("document.activeElement.matches('.live dialog .adding input')")
-        page.keyboard.press("ArrowLeft")
-        page.wait_for_function("() => document.querySelector('.live dialog .count-value').textContent === '19 of 20'")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("() => document.querySelector('.live dialog .count-value').textContent === '2 of 20'")
         for _ in range(12):
             page.keyboard.press("Tab")
             assert page.evaluate(inside)

@@ -18,7 +18,6 @@ export const WIDTHS: number;
 export const PALETTE: {
   blue: string;
   red: string;
-  landmarks: string[];
   methods: Record<string, string>;
   dashes: Record<string, import("./charts.js").Dash>;
   lineInDark: string;

@@ -201,6 +201,11 @@ export class LandmarkMaps extends LiveView {
     return [this.landmarks[2 * l], this.landmarks[2 * l + 1]];
   }
 
+  /** The class of a landmark. @param {number} l @returns {number} */
+  label(l) {
+    return this.data.landmark_labels[l];
+  }
+
   /** Make one canvas per landmark and row. */
   layOutMaps() {
     if (this.tiles?.length === 2 * this.L) return;
@@ -374,7 +379,7 @@ export class LandmarkMaps extends LiveView {
   /** @param {Context} c @param {number} w @param {number} l @param {number} radius */
   paintLandmark(c, w, l, radius) {
     const [x, y] = this.landmark(l);
-    paintStar(c, ...place(x, y, this.extent, w), radius, l);
+    paintStar(c, ...place(x, y, this.extent, w), radius, l, this.label(l));
   }
 
   /** @param {Context} c @param {number} w @param {number} radius */

@@ -67,7 +67,7 @@ export function diamond(c, x, y, radius) {
 export function paintPoint(c, x, y, radius, label) {
   if (label > 0) diamond(c, x, y, radius * 1.25);
   else circle(c, x, y, radius);
-  fillAndOutline(c, label > 0 ? PALETTE.red : PALETTE.blue, "white", Math.max(0.7, radius / 4));
+  fillAndOutline(c, classColour(label), "white", Math.max(0.7, radius / 4));
 }
 
 /**
@@ -104,15 +104,18 @@ export function star(c, x, y, radius) {
   c.closePath();
 }
 
+/** The colour of a class. @param {number} label */
+export const classColour = (label) => (label > 0 ? PALETTE.red : PALETTE.blue);
+
 /**
- * A landmark: a numbered star.
+ * A landmark: a numbered star in the colour of its class.
  *
- * @param {Context} c @param {number} x @param {number} y @param {number} radius @param {number} l
+ * @param {Context} c @param {number} x @param {number} y @param {number} radius @param {number} l @param {number} label
  */
-export function paintStar(c, x, y, radius, l) {
+export function paintStar(c, x, y, radius, l, label) {
   star(c, x, y, radius);
-  fillAndOutline(c, PALETTE.landmarks[l % PALETTE.landmarks.length], INK, Math.max(1, radius / 9));
-  c.fillStyle = INK;
+  fillAndOutline(c, classColour(label), INK, Math.max(1, radius / 9));
+  c.fillStyle = "white";
   c.font = fontOf(Math.round(radius * 0.85), true);
   c.textAlign = "center";
   c.textBaseline = "middle";

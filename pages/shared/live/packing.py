@@ -53,6 +53,7 @@ def pack_landmarks(
             "omega": as_base64(problem.omega, "<f4"),
             "loss": as_base64(problem.loss, "<f8"),
             "landmarks": as_base64(problem.landmarks, "<f4"),
+            "landmark_labels": [int(label) for label in problem.labels],
             "points": as_base64(problem.X, "<f4"),
             "labels": as_base64(problem.y, "i1"),
             "test_points": as_base64(fresh.X, "<f4"),
