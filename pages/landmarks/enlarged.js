@@ -5,7 +5,15 @@
 import { evenTicks, paintCurve, paintLevel, paintMarker, paintSwatch, tickStep } from "../shared/live/charts.js";
 import { INK } from "../shared/live/colours.js";
 import { GRID } from "../shared/live/constants.js";
-import { circle, classColour, fillAndOutline, paintPoints, paintRing, pointerIn, stroke } from "../shared/live/marks.js";
+import {
+  circle,
+  classColour,
+  fillAndOutline,
+  paintPoints,
+  paintRing,
+  pointerIn,
+  stroke,
+} from "../shared/live/marks.js";
 import {
   cellCentres,
   descendingOrder,
@@ -277,7 +285,8 @@ export class Enlarged {
     const share = percent(this.reached.shares[count]);
     this.find("h2").textContent = `Landmark ${landmark + 1}`;
     const whole = `learned similarity: ${D === 1 ? "one cosine" : `the sum of all ${D} cosines`}`;
-    this.find(".sum-words").textContent = count === D ? whole : `sum of the ${count} heaviest of ${D} cosines`;
+    const part = count === 1 ? `the heaviest of ${D} cosines` : `sum of the ${count} heaviest of ${D} cosines`;
+    this.find(".sum-words").textContent = count === D ? whole : part;
     this.find(".last-words").textContent = `cosine ${count}, weight ${percent(weight)}`;
     this.find(".count-value").textContent = `${count} of ${D}`;
     this.find(".share-value").textContent = share;

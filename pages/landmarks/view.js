@@ -306,7 +306,8 @@ class LiveLandmarks extends LandmarkMaps {
     c.fillText("slow", left, h - 0.3 * size);
     c.textAlign = "right";
     c.fillText("fast cosines", right, h - 0.3 * size);
-    for (let l = 0; l < this.L; l++) paintStar(c, STAR + 2, (l + 0.5) * row, Math.min(STAR, 0.45 * row), l, this.label(l));
+    for (let l = 0; l < this.L; l++)
+      paintStar(c, STAR + 2, (l + 0.5) * row, Math.min(STAR, 0.45 * row), l, this.label(l));
   }
 
   /**

@@ -114,6 +114,7 @@ export const classColour = (label) => (label > 0 ? PALETTE.red : PALETTE.blue);
  */
 export function paintStar(c, x, y, radius, l, label) {
   star(c, x, y, radius);
+  stroke(c, "white", Math.max(3, radius / 2.5)); // apart from points of its class
   fillAndOutline(c, classColour(label), INK, Math.max(1, radius / 9));
   c.fillStyle = "white";
   c.font = fontOf(Math.round(radius * 0.85), true);
