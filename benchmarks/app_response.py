@@ -97,7 +97,7 @@ def visit(browser, address: str):
     """Yield a page in a new context, the seconds to its first figure, and the sizes of the server's messages."""
     context = browser.new_context(viewport={"width": 1440, "height": 1200})
     page, sizes = context.new_page(), []
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(300_000)
     page.on("websocket", lambda socket: socket.on("framereceived", lambda payload: sizes.append(len(payload))))
     start = time.perf_counter()
     page.goto(address)

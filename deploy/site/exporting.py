@@ -23,9 +23,12 @@ from pages.shared.controls.moved_frequencies import MOVED
 from pages.shared.controls.widgets import as_text
 from pages.shared.lesson import Lesson
 from pages.shared.lessons import content
+from pages.start.page import RADIO
 
+#: What a reader sets by hand in a live view, as a code.
+_CODES = (MOVED.key, RADIO.key)
 #: What the browser adds to the data of a live view.
-_SETTINGS_OF_VIEW = ("settings", "clickable", "chosen", MOVED.key)
+_SETTINGS_OF_VIEW = ("settings", "clickable", "chosen", *_CODES)
 _SHOWN_PRESET = "**Shown"
 #: The landmarks that a reader has clicked, in a link.
 _PICKS = "picks"
@@ -143,7 +146,7 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
     default = scenes[0]
     beside = samples.SCALES.get(page.view, ()) if grid.samples else ()
     sliders = sorted(set(default.view["settings"]) - set(beside)) if default.view else []
-    known = dict.fromkeys(key for scene in scenes for key in scene.settings)
+    known = dict.fromkeys(key for scene in scenes for key in scene.settings if key not in _CODES)
     keys = [key for key in known if key not in (*sliders, *grid.sections_only)]
     every = [*keys, *sliders, *grid.sections_only]
     (folder / page.name).mkdir(parents=True)
@@ -153,7 +156,8 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
     own = next((scene.preset for scene in scenes if not scene.preset.startswith(_SHOWN_PRESET)), "")
     most = max(scenes, key=lambda scene: len(scene.controls))  # some controls come with others
     scales = {key: reader.allowed(key) for key in beside}
-    every += [_PICKS] if clicks else [MOVED.key] if default.view and MOVED.key in default.view else []
+    codes = [_PICKS] if clicks else [key for key in _CODES if key in (default.view or ())]
+    every += codes
     description = {
         "page": page.name,
         "defaults": _shown(_first_values(scenes), every),
@@ -166,6 +170,7 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
         "choices": reader.allowed("bound") if "bound" in keys else [],
         "computes": page.view if grid.samples else None,
         "clicks": clicks,
+        "codes": codes,
         "words": _words(page, reader, scenes) if grid.samples else {},
         "presets": [
             {"name": name, "help": help_, "line": words.inline(scene.preset)}
@@ -201,7 +206,7 @@ def _first_values(scenes: list[Scene]) -> dict:
 
 
 def _shown(settings: dict, keys: Iterable[str]) -> dict[str, str]:
-    settings = {_PICKS: "", MOVED.key: ""} | settings
+    settings = dict.fromkeys((_PICKS, *_CODES), "") | settings
     return {key: as_text(settings[key]) for key in keys if key in settings}
 
 

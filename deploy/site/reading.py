@@ -21,6 +21,7 @@ from pages.shared.controls import screen, toy
 from pages.shared.controls.own_points import OWN
 from pages.shared.lesson import Lesson
 from pages.shared.server import navigation
+from pages.start.page import RADIO
 
 ROOT = Path(__file__).parents[2]
 #: Seconds that a page may take.
@@ -105,6 +106,8 @@ class Reader:
     def scene(self, settings: dict, full: bool = False) -> Scene:
         """Return the page with these settings, and the defaults of all others; if `full`, with all that is deferred."""
         deferred.waits = not full
+        if self.page == "start":
+            self.app.query_params[RADIO.key] = settings.get(RADIO.key, "")
         self._set(self.defaults | {key: value for key, value in settings.items() if key != self.tabs})
         self._run()
         scene = self._seen()
@@ -195,7 +198,8 @@ class Reader:
         parts = tuple(_parts(self.app.main))
         if self.page == "start":
             parts = _first_figure(parts)
-        settings = (view["settings"] if view else {}) | self._values()
+        code = {RADIO.key: view[RADIO.key]} if view and RADIO.key in view else {}
+        settings = (view["settings"] if view else {}) | code | self._values()
         return Scene(settings, parts, view, None, "", card, line[0], tuple(self._described()))
 
     def _described(self) -> Iterator[Control]:

@@ -37,6 +37,7 @@ import { load } from "./store.js";
  * @property {Record<string, string>} names of settings for the reader
  * @property {"landmarks" | "kernel" | null} computes the view that the browser computes from draws
  * @property {{ none: string, most: number, too_many: string, gone: string[] } | null} clicks on points, which become landmarks
+ * @property {string[]} codes of what a reader sets by hand in the live view, by their keys
  * @property {Record<string, Record<string, string>>} words other texts than the page's own, by the number of candidates
  * @property {string[]} choices what a click in the live view chooses among
  * @property {Preset[]} presets
@@ -245,10 +246,10 @@ class Page {
 
   /** Take what the reader clicked or moved in the live view. @param {any} value */
   take(value) {
-    const { clicks, choices, defaults } = this.description;
+    const { clicks, choices, codes } = this.description;
     if (clicks) this.pick(value);
     else if (choices.length) this.change({ bound: choices[value] }, "bound");
-    else if ("moved" in defaults) this.change({ moved: value });
+    else if (codes.length) this.change({ [codes[0]]: value });
   }
 
   /** Make these points the landmarks, if they are not too many. @param {number[]} rows */
@@ -450,7 +451,7 @@ class Page {
         settings: Object.fromEntries(sliders.map((key) => [key, Number(settings[key])])),
         clickable: Boolean(description.clicks) || description.choices.length > 0,
         chosen: this.shown.words.chosen,
-        moved: settings.moved,
+        ...Object.fromEntries(description.codes.map((key) => [key, settings[key]])),
       },
       setStateValue: (/** @type {string} */ _name, /** @type {any} */ value) => this.settle(value),
       setTriggerValue: (/** @type {string} */ _name, /** @type {any} */ value) => this.take(value),

@@ -67,13 +67,13 @@ LESSONS = (
                 ("About as wrong", "Five times as wrong", "Forty times as wrong"),
                 2,
                 "0.219, the dotted line. Errors of drawn frequencies fall like 1/√r, so more draws help little. A "
-                "descent moves each one to where the others leave a gap; 50 that moved reach 0.00056.",
+                "descent moves each one to where the others leave a gap; 50 that moved reach 0.0006.",
                 {"r": 20},
                 {"r": 50},
             ),
             Step(
                 PLAYER,
-                "The descent uses only 50 landmarks among the 300 points. It ends at 0.00021 there and at 0.00056 "
+                "The descent uses only 50 landmarks among the 300 points. It ends at 0.0002 there and at 0.0006 "
                 "over all points.",
                 "Give it only 10 landmarks. What happens to the two errors?",
                 ("Both rise", "It falls at the landmarks, and rises over all points", "Both fall"),

@@ -106,7 +106,7 @@ PAGES = (
         "home",
         question="What if a kernel were only a first guess?",
         documentation=("tutorial.md",),
-        view="opening",
+        view="radio",
         grid=Grid(),
     ),
     Page(

@@ -5,9 +5,10 @@ After `pip install ".[experiments]"` in a copy of the repository, from any folde
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -27,10 +28,140 @@ BOARD = replace(MOONS, name="checkerboard")
 BOARD_SIGMA = 0.251
 #: Half the side of the square of frequencies: standard deviations of the prior.
 FREQUENCY_EXTENT = 3.5 / BOARD_SIGMA
-#: Frequencies of the kernel, and of each landmark.
+#: Candidates on the card of the radio, and what the confidence of its bounds lacks to 1.
+CANDIDATES, EPSILON = 2000, 0.05
+#: Its data sets, each with the place of the star, chosen before any label is seen, and the width of the kernel.
+STATIONS = {
+    "checkerboard": (ToyData("checkerboard", 300, 0.03, 0), (0.375, 0.375), 0.251),
+    "moons": (MOONS, (-1.5, 0.25), 0.251),
+    "spirals": (ToyData("spirals", 300, 0.1, 0), (-1.4, 0.9), 0.251),
+}
+#: Ends of its sliders.
+LIMITS = {"beta": (0.03, 30.0), "D": (10, CANDIDATES), "sigma": (0.1, 1.0)}
+#: The farthest coordinate of its star.
+FARTHEST = 3.0
+_NUMBER, _PLACE = r"\d{1,4}(?:\.\d{1,4})?", r"-?\d(?:\.\d{1,3})?"
+_CODE = re.compile(
+    rf"(?P<data>[a-z]+)_(?P<waves>(?:\d{{1,4}}(?:-\d{{1,4}}){{0,19}})?)_(?P<beta>{_NUMBER})_(?P<D>\d{{1,4}})"
+    rf"_(?P<sigma>{_NUMBER})(?P<posterior>_posterior)?(?:_(?P<x>{_PLACE})_(?P<z>{_PLACE}))?",
+    re.ASCII,
+)
+#: Frequencies of the kernel, and of each landmark of the second figure.
 FREQUENCIES = 20
 #: Inverse temperatures of the bounds.
 BETAS = tuple(float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31))
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A setting of the radio: the data, the waves that are kept, and what the posterior is set to."""
+
+    data: str = "checkerboard"
+    waves: tuple[int, ...] = ()
+    """Numbers of candidates"""
+    beta: float = 1.0
+    D: int = CANDIDATES
+    """How many candidates are on the card"""
+    sigma: float = 0.251
+    posterior: bool = False
+    """Whether it is shown"""
+    star: tuple[float, float] | None = None
+    """Where the reader has moved the star; None: where it was"""
+
+
+@dataclass(frozen=True)
+class Station:
+    """A star among points, with the candidates that the prior draws for it."""
+
+    label: int
+    """The class of the star: that of the nearest point"""
+    kernel: tuple[np.ndarray, np.ndarray]
+    """Values of the kernel to the star, at the points and at the test points"""
+    loss: np.ndarray
+    """Alignment loss of each candidate, (D,)"""
+    test_waves: np.ndarray
+    """Each candidate's cosine at the test points, (m, D)"""
+    y: np.ndarray
+    test_y: np.ndarray
+
+
+def candidate_draws() -> np.ndarray:
+    """Return the standard normal draws of the candidates, (N, 2); divided by sigma they are frequencies."""
+    return np.random.default_rng(0).standard_normal((CANDIDATES, 2)).astype(np.float32)
+
+
+def station(tuning: Tuning) -> Station:
+    """Compute the alignment losses of the candidates of a star (Letarte et al. 2019, Eq. 10)."""
+    data, place, _ = STATIONS[tuning.data]
+    sample, fresh = data.sample(), data.fresh_sample()
+    star = np.array([tuning.star or place])
+    label = int(sample.y[((sample.X - star) ** 2).sum(axis=1).argmin()])
+    omega = candidate_draws()[: tuning.D].astype(float) / tuning.sigma
+    kernel = rff.GaussianKernel(tuning.sigma)
+    return Station(
+        label,
+        (kernel(sample.X, star)[:, 0], kernel(fresh.X, star)[:, 0]),
+        rff.landmark_alignment_loss(sample.X, sample.y, star, [label], omega)[0],
+        np.cos((star - fresh.X) @ omega.T),
+        sample.y,
+        fresh.y,
+    )
+
+
+def radio(tuning: Tuning) -> pd.DataFrame:
+    """Compare the kernel, the waves that are kept, and the posterior: test error, mean loss, KL in nats, and bound."""
+    of = station(tuning)
+    n, D = len(of.y), len(of.loss)
+    kept = [m for m in tuning.waves if m < D]
+    weights = {"posterior": rff.pseudo_posterior(of.loss, tuning.beta, n)}
+    if kept:
+        weights = {"yours": np.bincount(kept, minlength=D) / len(kept)} | weights
+    similar = {"kernel": of.kernel[1]} | {name: of.test_waves @ Q for name, Q in weights.items()}
+    loss = {"kernel": 0.5 - of.label * (of.y @ of.kernel[0]) / (2 * n)} | {
+        name: Q @ of.loss for name, Q in weights.items()
+    }
+    kl = {"kernel": 0.0} | {name: float(rff.kl_divergence(Q)) for name, Q in weights.items()}
+    rows = [
+        {
+            "similarity": name,
+            "test_error": np.mean((values > 0) != (of.test_y == of.label)),
+            "loss": loss[name],
+            "kl": kl[name],
+            # The star is no training point, so its pairs are n.
+            "bound": rff.bounds.landmark_kl_inverse(loss[name], kl[name], n + 1, EPSILON),
+        }
+        for name, values in similar.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def decode(code: str) -> Tuning:
+    """Return the setting of a code, such as `checkerboard_12-480_1_2000_0.251`; the default for an empty code.
+
+    After the width may follow `posterior`, if it is shown, and the place of a star that was moved.
+
+    Raises
+    ------
+    ValueError
+        If the code is malformed, or a value is out of range.
+    """
+    if not code:
+        return Tuning()
+    found = _CODE.fullmatch(code)
+    if not found or found["data"] not in STATIONS:
+        raise ValueError("no code of the radio")
+    numbers = [float(found[name]) for name in ("beta", "D", "sigma")]
+    waves = tuple(map(int, found["waves"].split("-"))) if found["waves"] else ()
+    star = (float(found["x"]), float(found["z"])) if found["x"] else None
+    inside = all(low <= value <= high for value, (low, high) in zip(numbers, LIMITS.values(), strict=True))
+    if not inside or len({*waves}) < len(waves) or max(waves, default=0) >= CANDIDATES or _too_far(star):
+        raise ValueError("no code of the radio")
+    beta, D, sigma = numbers
+    return Tuning(found["data"], waves, beta, int(D), sigma, found["posterior"] is not None, star)
+
+
+def _too_far(star: tuple[float, float] | None) -> bool:
+    return star is not None and max(map(abs, star)) > FARTHEST
 
 
 def kernel_line(seed: int) -> toy_kernels.KernelLine:
@@ -77,7 +208,7 @@ def breast_rows(repeats: int, seed: int) -> list[dict]:
     return [row for step in run_stored(None, spec) for row in step.rows]
 
 
-def numbers(seed: int, rows: Sequence[dict]) -> pd.DataFrame:
+def numbers(tuning: Tuning, seed: int, rows: Sequence[dict]) -> pd.DataFrame:
     """Return the numbers of the figures as one table; errors are fractions, frequencies in radians per unit of x."""
     moons = replace(MOONS, seed=seed)
     line = kernel_line(seed)
@@ -86,7 +217,7 @@ def numbers(seed: int, rows: Sequence[dict]) -> pd.DataFrame:
     believed = {"largest prior density": plane.prior, "smallest loss": -plane.loss, "largest posterior": posterior}
     peaks = [np.unravel_index(values.argmax(), values.shape) for values in believed.values()]
     tables = {
-        "first picture, at beta = 1": landmark_view(moons, 3).errors(),
+        "tune the radio": radio(tuning),
         "1 kernel": {"delta": line.delta, "kernel": line.exact, "mean_of_cosines": line.cos_sin},
         "2 landmarks": landmark_view(moons, 5).errors(),
         "3 frequencies": {
@@ -110,8 +241,15 @@ def numbers(seed: int, rows: Sequence[dict]) -> pd.DataFrame:
 
 if __name__ == "__main__":
     # The experiment
+    data = "checkerboard"
+    waves = ()  # numbers of the candidates that are kept, from 0
+    beta = 1.0
+    D = 2000  # candidates
+    sigma = 0.251
+    star = None  # its place, if it was moved
     seed = 0
     repeats = 10  # draws on the real data of the fifth figure
 
-    table = numbers(seed, breast_rows(repeats, seed))
+    tuning = Tuning(data, waves, beta, D, sigma, star=star)
+    table = numbers(tuning, seed, breast_rows(repeats, seed))
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,4 +1,4 @@
-"""Start here: a picture that moves, then five figures, each with links to pages with the same settings."""
+"""Start here: tune the radio, then five figures, each with links to pages with the same settings."""
 
 from types import SimpleNamespace
 
@@ -9,8 +9,7 @@ from pages.kernel.figures import spectrum_and_kernel
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import presentation, screen
-from pages.shared.controls.toy import BETA
-from pages.shared.controls.widgets import mount
+from pages.shared.controls.widgets import Code, mount
 from pages.shared.figures import sweeps
 from pages.shared.server.cache import cache_results
 from pages.shared.server.runs import BREAST_SWEEP, Run, run_queue
@@ -19,7 +18,16 @@ from rff_engine.plots import bounds, landmarks, learning
 from rff_engine.studies.reports import tables as report
 
 cache_results(compute, "kernel_line", "landmark_problem", "landmark_view", "spectrum", "bounds")
-cache_results(view, "opening")
+cache_results(view, "radio")
+
+#: What the reader has set on the radio.
+RADIO = Code(
+    "radio",
+    compute.decode,
+    f"data, waves, β, D and σ, such as checkerboard_12-480_1_2000_0.251, of {', '.join(compute.STATIONS)}, with waves "
+    f"below {compute.CANDIDATES}, β from 0.03 to 30, D from 10 to {compute.CANDIDATES} and σ from 0.1 to 1",
+    "the radio begins anew",
+)
 
 
 def introduce(number: int, heading: str, text: str) -> None:
@@ -36,22 +44,22 @@ def link(page: str, label: str, icon: str = "arrow_forward", **settings) -> None
 
 
 @st.fragment
-def show_opening() -> None:
-    """Show the first picture, which moves, and two links; a move of its slider reruns only this part of the page."""
-    beta = st.session_state.get(BETA.key, BETA.default)
+def show_radio() -> None:
+    """Show the radio, and two links; what the reader sets reruns only this part of the page."""
     with layout.show_errors():
-        live.mount("opening", view.opening(3), SimpleNamespace(beta=beta), (BETA,))
+        code = st.query_params.get(RADIO.key, "")
+        live.mount("radio", view.radio() | {RADIO.key: code}, SimpleNamespace(), on_clicked=RADIO.take)
     layout.caption_below(
-        "**β changes the learned [[row|column]] alone: points of the star's own class become similar and those of the "
-        "other class dissimilar, until a single cosine is left.** The prior is the kernel itself, the same bump around "
-        f"every star. A learned map is an average of {compute.FREQUENCIES} random cosines; where labels are ignored, "
-        "all weigh the same. Green: similar to the star; purple: dissimilar; red and blue: the classes. Errors are "
-        f"measured on {TEST_POINTS} fresh points."
+        "**One wave fails along one diagonal; a second one mends it: their mean is a kernel that no bump around the "
+        "star can be.** Each dot of the plane is a wave of the [[prior]], $\\cos(\\omega\\cdot(x_\\star - x))$: green "
+        "near the star, purple half a wave away. It agrees with the labels where green lies on the star's class. Your "
+        "map is the mean of the waves that you keep, and a point takes the star's class where the map is green. "
+        "$\\mathrm{KL} = \\ln(N/k)$ for $k$ of $N$ waves is the price of the choice. The [[posterior]] weighs all of "
+        "them by $e^{-\\beta\\sqrt n\\,\\text{loss}}$. The bound is on the [[alignment loss]] of the waves, not on the "
+        f"error; a coin has 0.5. Errors are measured on {TEST_POINTS} fresh points."
     )
     with st.container(horizontal=True, key="first_steps"):
-        link("landmarks", "**Try it** with all controls", **landmark_query(3, beta))
-        first = next(iter(lessons.content.lessons_of("landmarks").values()))
-        link(first.page, "**Take a quiz:** predict, then look", icon="school", **lessons.address(first))
+        link("landmarks", "**Many stars:** the same with all controls", **landmark_query(3, 1.0))
         lessons.offer_to_join()
 
 
@@ -212,13 +220,15 @@ def show_sweep() -> Run | None:
 
 
 def main() -> None:
-    values = mount(())
+    tour = lessons.Tour("start", (), (RADIO,))
+    values = mount((), tour, parameters=(RADIO,))
     layout.title(
-        "A kernel says which points are similar to a **[[landmark]]**, a star, before any label is seen: the "
-        "**[[prior]]**. Drag **[[β]]**: the more the labels count, the more each star learns a similarity of its own, "
-        "the **[[posterior]]**.",
+        "**A star asks: which points are like me?** Without labels it can only answer: those nearby. That guess is the "
+        "**[[prior]]**. Search the dark plane for waves that agree with the labels.",
     )
-    show_opening()
+    tour.show_card()
+    show_radio()
+    tour.show_row()
     with layout.show_errors():
         show_kernel()
         show_landmarks()
@@ -235,12 +245,14 @@ def main() -> None:
                 link(lesson.page, label, icon="school", **lessons.address(lesson))
         presentation.show_button()
 
+    tuning = RADIO.settle(values)
     sharing.offer(
         "start",
         (),
         values,
-        lambda: compute.numbers(BREAST_SWEEP.seed, [] if run is None else list(run.rows)),
-        {"seed": BREAST_SWEEP.seed, "repeats": BREAST_SWEEP.repeats},
+        lambda: compute.numbers(tuning, BREAST_SWEEP.seed, [] if run is None else list(run.rows)),
+        vars(tuning) | {"seed": BREAST_SWEEP.seed, "repeats": BREAST_SWEEP.repeats},
+        {RADIO.key: code} if (code := st.query_params.get(RADIO.key, "")) else {},
     )
 
 

@@ -1,32 +1,547 @@
 // @ts-check
-// The first picture of the app: a few landmarks, beta, and the test errors. It moves once by itself.
+// Tune the radio: a star, the plane of frequencies, and a search for waves that agree with the labels around the star.
 
-import { LandmarkMaps } from "../shared/live/landmark_maps.js";
-import { percent } from "../shared/live/maths.js";
-import { mounting, reducedMotion } from "../shared/live/view.js";
+import { INK, colourAt, colourTable, cssColour } from "../shared/live/colours.js";
+import { GRID, PALETTE, PLANE_CELLS } from "../shared/live/constants.js";
+import {
+  circle,
+  classColour,
+  fillAndOutline,
+  paintPoints,
+  paintStar,
+  place,
+  pointerIn,
+  stroke,
+} from "../shared/live/marks.js";
+import { cellCentres, nearestPoint, percent, pseudoPosterior, roundedPower } from "../shared/live/maths.js";
+import { Raster, paintBoundary, paintWave } from "../shared/live/rasters.js";
+import { fontOf } from "../shared/live/typeface.js";
+import { LiveView, REST, mounting } from "../shared/live/view.js";
+import { Station, codeOf, settingOf } from "./radio.js";
 
-/** @import { Data, Report } from "../shared/live/view.js" */
+/** @import { Context } from "../shared/live/svg.js" */
+/** @import { Data, Report, Root } from "../shared/live/view.js" */
+/** @import { Points, Worth } from "./radio.js" */
 
-const DURATION = 4000; // milliseconds of the first move
-const START = -2; // first position of the slider of beta, at which the labels do not count yet
+const FASTEST = 14; // half the side of the card, in radians per unit of x
+const SCRATCH = 1.4; // radius that a finger reveals, likewise
+const STEP = 0.5; // of an arrow key, likewise
+const STRONG = 0.45; // agreement at the end of the colours
+const STEADY = 8; // pixels that a finger may move in a tap
+const GRIP = 22; // pixels around the star at which it is taken
+const MOST = 20; // waves that may be kept
+const STAR_STEP = 0.05; // of an arrow key
+const GROUND = "#11151f";
+const AGREEMENT = colourTable(PALETTE.similarityInDark);
+const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-class LiveOpening extends LandmarkMaps {
+class LiveRadio extends LiveView {
+  /** Number of the candidate whose wave is heard.
+   * @type {{ candidate?: number }} */
+  focus = {};
+
+  /** @type {Points[]} */
+  sets = [];
+
+  /** @type {Points} */
+  points;
+
+  /** Numbers of the candidates that are kept.
+   * @type {number[]} */
+  kept = [];
+
+  /** Where the star was moved.
+   * @type {number[] | null} */
+  placed = null;
+
+  /** Whether the posterior is shown, and whether it was. */
+  posterior = false;
+
+  compared = false;
+
+  /** Codes that the server has not answered yet.
+   * @type {string[]} */
+  told = [];
+
+  /** The code of the default.
+   * @type {string} */
+  first;
+
+  /** Cells of the card that are revealed. */
+  mask = new Uint8Array(PLANE_CELLS ** 2);
+
+  /** Where the keyboard searches. */
+  cursor = { x: 0, y: 0 };
+
+  /** Where a finger went down on the card; undefined while it is up.
+   * @type {{ x: number, y: number, still: boolean } | undefined} */
+  down;
+
+  holdsStar = false;
+
+  /** @type {Station | undefined} */
+  station;
+
+  /** Settings of the numbers below. */
+  computed = { station: "", yours: "", its: "", cover: "" };
+
+  /** @type {Worth} */
+  yours;
+
+  /** @type {Worth | undefined} */
+  its;
+
+  /** @param {Root} root */
+  constructor(root) {
+    super(root);
+    this.grid = cellCentres(FASTEST, PLANE_CELLS);
+    this.raster = new Raster(GRID);
+    this.cover = new Raster(PLANE_CELLS);
+    this.ownMap = new Float32Array(GRID ** 2);
+    this.itsMap = new Float32Array(GRID ** 2);
+    this.listenToPoints(this.panel("canvas.heard", (c, w) => this.paintHeard(c, w)).canvas);
+    this.listenToCard(this.panel("canvas.card", (c, w) => this.paintCard(c, w)).canvas);
+    this.panel("canvas.needle", (c, w, h) => this.paintNeedle(c, w, h));
+    this.find(".keep").onclick = () => this.toggle(this.focus.candidate);
+    this.find(".turn").onclick = () => this.turn(!this.posterior);
+    this.find(".anew").onclick = () => this.choose(this.points);
+  }
+
+  // --- settings -----------------------------------------------------------------------------------------------------
+
+  /** Sliders do not depend on the page. */
+  hide() {}
+
+  get D() {
+    return Math.round(Number(this.value("D").toPrecision(3)));
+  }
+
+  get strength() {
+    return roundedPower(Number(this.inputs.beta.value));
+  }
+
+  get star() {
+    return this.placed ?? this.points.star;
+  }
+
+  get code() {
+    const { posterior, kept, placed: star, points, strength: beta, D, sigma } = this;
+    const code = codeOf({ name: points.name, kept, posterior, star, sliders: { beta, D, sigma } });
+    return code === this.first ? "" : code;
+  }
+
   /** @param {Data} data */
   receive(data) {
-    super.receive(data);
-    this.computeAt(0); // the labels are ignored
-    this.find(".cosines").textContent = `${this.D} cosines`;
-    this.find(".ignored-errors").textContent = percent(this.testError);
+    this.sets = data.sets.map((/** @type {any} */ set) => ({
+      ...set,
+      X: this.array("points", Float64Array, set),
+      y: this.array("labels", Int8Array, set),
+      testX: this.array("test_points", Float32Array, set),
+      testY: this.array("test_labels", Int8Array, set),
+    }));
+    this.draws = this.array("draws", Float32Array);
+    const [{ name, sigma }] = this.sets;
+    this.first = `${name}__1_${this.draws.length / 2}_${sigma}`;
+    this.layOutSets();
+    this.take(data.radio);
   }
 
   /** @param {Data} data @param {Report} report */
   update(data, report) {
-    const first = !this.data;
     super.update(data, report);
-    if (!first || reducedMotion() || this.betaHidden) return;
-    this.beta.value = String(START);
-    this.moveTo(data.settings, true, DURATION);
+    const answered = this.told.indexOf(data.radio);
+    if (answered >= 0) this.told.splice(0, answered + 1);
+    else if (!this.told.length && data.radio !== this.code) this.take(data.radio);
+  }
+
+  /** Take the setting of a code. @param {string} code */
+  take(code) {
+    const { name, kept, posterior, star, sliders } = settingOf(code || this.first);
+    const points = this.sets.find((set) => set.name === name);
+    if (points !== this.points) this.mask.fill(0);
+    Object.assign(this, { points, kept, posterior, placed: star });
+    this.compared ||= posterior;
+    this.moveTo(sliders, false);
+    for (const m of kept) this.reveal(this.draws[2 * m] / this.sigma, this.draws[2 * m + 1] / this.sigma);
+    this.request();
+  }
+
+  settle() {
+    clearTimeout(this.restTimer);
+    this.dragging = false;
+    this.tell();
+  }
+
+  /** Report the setting to the server. */
+  tell() {
+    const { code } = this;
+    if (code === (this.told.at(-1) ?? this.given.radio)) return;
+    this.told.push(code);
+    this.report("clicked", code);
+  }
+
+  // --- input --------------------------------------------------------------------------------------------------------
+
+  /** Choose a data set, and begin anew with it. @param {Points} points */
+  choose(points) {
+    this.mask.fill(0);
+    Object.assign(this, { points, kept: [], placed: null, posterior: false, compared: false, focus: {} });
+    this.moveTo({ sigma: points.sigma }, false);
+    this.request();
+    this.tell();
+  }
+
+  /** @param {Event} event */
+  moved(event) {
+    if (event.target === this.beta) this.posterior = this.compared = true;
+    super.moved(event);
+  }
+
+  play() {
+    this.posterior = this.compared = true;
+    super.play();
+  }
+
+  /** Show the posterior or what is kept. @param {boolean} posterior */
+  turn(posterior) {
+    this.posterior = posterior;
+    this.compared ||= posterior;
+    this.focus = {};
+    this.request();
+    this.tell();
+  }
+
+  /** Keep a candidate, or let it go. @param {number | undefined} m */
+  toggle(m) {
+    if (m === undefined) return;
+    const without = this.kept.filter((one) => one !== m);
+    if (without.length === this.kept.length && without.length < MOST) without.push(m);
+    this.kept = without;
+    this.posterior = false;
+    this.focus = {};
+    this.request();
+    this.tell();
+  }
+
+  /** Hear the candidate nearest to a place of the card. @param {number} x @param {number} y @param {number} time of the input */
+  search(x, y, time) {
+    this.cursor = { x, y };
+    this.inputTime ??= time;
+    this.reveal(x, y);
+    this.setFocus({ candidate: nearestPoint(this.station.omega.subarray(0, 2 * this.D), x, y, Infinity) });
+    this.request();
+  }
+
+  /** Reveal the card around a place. @param {number} x @param {number} y */
+  reveal(x, y) {
+    const [a, b, radius] = [x, y, SCRATCH].map((length) => (length * PLANE_CELLS) / (2 * FASTEST));
+    const [left, bottom] = [a, b].map((middle) => middle + PLANE_CELLS / 2);
+    for (let k = Math.max(0, Math.floor(bottom - radius)); k < Math.min(PLANE_CELLS, bottom + radius); k++) {
+      for (let i = Math.max(0, Math.floor(left - radius)); i < Math.min(PLANE_CELLS, left + radius); i++) {
+        if (Math.hypot(i + 0.5 - left, k + 0.5 - bottom) < radius) this.mask[k * PLANE_CELLS + i] = 1;
+      }
+    }
+    this.computed.cover = "";
+  }
+
+  /** @param {HTMLCanvasElement} canvas */
+  listenToCard(canvas) {
+    const follow = (/** @type {PointerEvent} */ event) => {
+      const { x, y } = pointerIn(event, canvas, FASTEST);
+      this.search(x, y, event.timeStamp);
+    };
+    canvas.onpointerdown = (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.down = { x: event.clientX, y: event.clientY, still: true };
+      follow(event);
+    };
+    canvas.onpointermove = (event) => {
+      if (this.down && Math.hypot(event.clientX - this.down.x, event.clientY - this.down.y) > STEADY) {
+        this.down.still = false;
+      }
+      follow(event);
+    };
+    canvas.onpointerup = () => {
+      if (this.down?.still) this.toggle(this.focus.candidate);
+      this.down = undefined;
+    };
+    canvas.onpointercancel = () => (this.down = undefined);
+    // A finger that is lifted leaves its wave, to be kept by the button.
+    canvas.onpointerleave = (event) => event.pointerType === "mouse" && this.setFocus({});
+    canvas.onkeydown = (event) => {
+      const { x, y } = this.cursor;
+      const arrow = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
+      if (arrow) {
+        const [a, b] = [x + STEP * arrow[0], y + STEP * arrow[1]];
+        if (Math.max(Math.abs(a), Math.abs(b)) <= FASTEST) this.search(a, b, event.timeStamp);
+      } else if (event.key === " " || event.key === "Enter") this.toggle(this.focus.candidate);
+      else if (event.key === "Escape") this.setFocus({});
+      else return;
+      event.preventDefault();
+    };
+  }
+
+  /** @param {HTMLCanvasElement} canvas */
+  listenToPoints(canvas) {
+    const grips = (/** @type {PointerEvent} */ event) => {
+      const { x, y, scale } = pointerIn(event, canvas, this.points.extent);
+      return Math.hypot(x - this.star[0], y - this.star[1]) < GRIP * scale;
+    };
+    canvas.onpointerdown = (event) => {
+      this.holdsStar = grips(event);
+      if (this.holdsStar) canvas.setPointerCapture(event.pointerId);
+    };
+    canvas.onpointermove = (event) => {
+      canvas.classList.toggle("at-handle", this.holdsStar || grips(event));
+      const { x, y } = pointerIn(event, canvas, this.points.extent);
+      if (this.holdsStar) this.moveStar(x, y, event.timeStamp);
+    };
+    canvas.onpointerup = canvas.onpointercancel = () => {
+      if (this.holdsStar) this.tell();
+      this.holdsStar = false;
+    };
+    canvas.onkeydown = (event) => {
+      const arrow = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
+      if (!arrow) return;
+      event.preventDefault();
+      this.moveStar(this.star[0] + STAR_STEP * arrow[0], this.star[1] + STAR_STEP * arrow[1], event.timeStamp);
+      clearTimeout(this.restTimer);
+      this.restTimer = setTimeout(() => this.settle(), REST);
+    };
+  }
+
+  /** @param {number} x @param {number} z @param {number} time of the input */
+  moveStar(x, z, time) {
+    const { extent } = this.points;
+    this.placed = [x, z].map((value) => Number(Math.max(-extent, Math.min(value, extent)).toFixed(2)));
+    this.inputTime ??= time;
+    this.request();
+  }
+
+  // --- numbers ------------------------------------------------------------------------------------------------------
+
+  /** The waves that are kept and on the card. */
+  get own() {
+    return this.kept.filter((m) => m < this.D);
+  }
+
+  compute() {
+    const { points, star, sigma, D, own, computed, posterior, compared, strength } = this;
+    const of = [points.name, ...star, sigma].join(" ");
+    if (computed.station !== of) {
+      this.station = new Station(points, star, sigma, this.draws, GRID, this.station);
+      this.agreements = this.station.agreements(this.grid);
+      this.Q = new Float64Array(this.station.N);
+      this.computed = { station: of, yours: "", its: "", cover: "" };
+    }
+    const { station } = this;
+    const yours = [D, ...own].join(" ");
+    if (this.computed.yours !== yours) {
+      this.computed.yours = yours;
+      this.yours = own.length ? this.weigh(own, this.ownMap) : station.kernel;
+      if (!own.length) this.ownMap.set(station.kernelMap);
+    }
+    const its = compared ? [D, strength].join(" ") : "";
+    if (this.computed.its !== its) {
+      this.computed.its = its;
+      pseudoPosterior(station.loss, 1, station.N, D, strength, points.y.length, this.Q);
+      this.its = station.worthOf(this.Q, D);
+      station.map(this.Q, D, this.itsMap);
+    }
+    if (!compared) this.its = undefined;
+    if (this.computed.cover !== String(posterior)) {
+      this.computed.cover = String(posterior);
+      this.colourCover();
+    }
+  }
+
+  /** Worth of the mean of some waves; their map goes to `out`. @param {number[]} own @param {Float32Array} out */
+  weigh(own, out) {
+    const Q = new Float64Array(this.station.N);
+    for (const m of own) Q[m] = 1 / own.length;
+    this.station.map(Q, this.D, out);
+    return this.station.worthOf(Q, this.D);
+  }
+
+  /** Colours of the card where it is revealed; the posterior turns all of it over. */
+  colourCover() {
+    const { cover, mask, posterior, agreements } = this;
+    for (let k = 0; k < mask.length; k++) {
+      const [row, column] = [PLANE_CELLS - 1 - Math.floor(k / PLANE_CELLS), k % PLANE_CELLS];
+      const level = (agreements[k] / STRONG + 1) * 127.5;
+      cover.pixels[row * PLANE_CELLS + column] = posterior || mask[k] ? colourAt(AGREEMENT, level) : 0;
+    }
+    cover.context.putImageData(cover.image, 0, 0);
+  }
+
+  // --- words --------------------------------------------------------------------------------------------------------
+
+  write() {
+    const { yours, its, own, compared, posterior, focus } = this;
+    const pairs = { your: yours, its };
+    for (const [who, worth] of Object.entries(pairs)) {
+      this.find(`.${who}-error`).textContent = worth ? percent(worth.error) : "?";
+      this.find(`.${who}-kl`).textContent = worth ? `${worth.kl.toFixed(2)} nats` : "?";
+      this.find(`.${who}-bound`).textContent = !worth ? "?" : this.placed ? "none" : worth.bound.toFixed(3);
+    }
+    this.find(".heard-words").textContent = this.heardWords();
+    this.find(".verdict").textContent = this.verdict();
+    const keep = /** @type {HTMLButtonElement} */ (this.find(".keep"));
+    keep.disabled = focus.candidate === undefined;
+    keep.textContent = own.includes(focus.candidate) ? "Let this wave go" : "Keep this wave";
+    this.find(".turn").textContent = posterior ? "Show your waves" : "Let the posterior do it";
+    this.find(".turn").setAttribute("aria-pressed", String(posterior));
+    for (const [k, button] of this.root.querySelectorAll(".set").entries()) {
+      button.setAttribute("aria-pressed", String(this.sets[k] === this.points));
+    }
+    this.root.classList.toggle("compared", compared);
+  }
+
+  heardWords() {
+    const { candidate } = this.focus;
+    if (candidate !== undefined) {
+      const [a, b] = this.frequency(candidate).map((value) => value.toFixed(1).replace("-", "−"));
+      return `The wave (${a}, ${b}): agreement ${signed(this.station.agreement(candidate))}`;
+    }
+    if (this.posterior) return `Learned map: ${this.D} waves, weighed by the labels`;
+    const { length } = this.own;
+    if (length) return length === 1 ? "Your map: one wave" : `Your map: the mean of ${length} waves`;
+    return "Prior map: similar is what is near the star";
+  }
+
+  verdict() {
+    const { yours, its, own, placed } = this;
+    const waves = own.length === 1 ? "one wave" : `${own.length} waves`;
+    const sentences = [
+      own.length
+        ? `You: ${percent(yours.error)} with ${waves}${its ? `; the posterior: ${percent(its.error)}.` : "."}`
+        : its
+          ? `The posterior: ${percent(its.error)}. Can you do better?`
+          : `Without labels ${percent(yours.error)} are wrong. Green waves agree with the labels: find two.`,
+    ];
+    if (placed) sentences.push("The star was moved after a look at the labels, so no bound holds for it.");
+    return sentences.join(" ");
+  }
+
+  /** @param {number} m */
+  frequency(m) {
+    return [this.station.omega[2 * m], this.station.omega[2 * m + 1]];
+  }
+
+  // --- figures ------------------------------------------------------------------------------------------------------
+
+  /** Make a button with a picture for each data set. */
+  layOutSets() {
+    const place = this.find(".sets");
+    if (place.childElementCount) return;
+    for (const set of this.sets) {
+      const button = Object.assign(document.createElement("button"), {
+        type: "button",
+        className: "set",
+        title: set.name,
+      });
+      button.setAttribute("aria-label", `data: ${set.name}`);
+      button.onclick = () => this.choose(set);
+      const canvas = button.appendChild(document.createElement("canvas"));
+      place.append(button);
+      this.panel(canvas, (c, w) => paintPoints(c, w, set.extent, set.X, set.y, 1.3, 150), { fixed: true });
+    }
+  }
+
+  /** @param {Context} c @param {number} w */
+  paintHeard(c, w) {
+    const { points, focus, posterior, own, raster, station } = this;
+    const { extent } = points;
+    const [x, z] = this.star;
+    if (focus.candidate !== undefined) {
+      const [a, b] = this.frequency(focus.candidate);
+      paintWave(c, w, raster, [a, b], a * x + b * z, extent, "similarity");
+    } else {
+      const map = posterior ? this.itsMap : this.ownMap;
+      raster.set(map, -1, 1, "similarity");
+      raster.paint(c, w, w);
+      if (posterior || own.length) paintBoundary(c, w, map, GRID);
+    }
+    paintPoints(c, w, extent, points.X, points.y, Math.max(2, w / 150));
+    paintStar(c, ...place(x, z, extent, w), Math.max(10, w / 28), 0, station.label);
+  }
+
+  /** @param {Context} c @param {number} w */
+  paintCard(c, w) {
+    const { station, D, posterior, own, focus, sigma, Q } = this;
+    const { omega } = station;
+    c.fillStyle = GROUND;
+    c.fillRect(0, 0, w, w);
+    this.cover.paint(c, w, w);
+    for (const deviations of [1, 2, 3]) {
+      circle(c, w / 2, w / 2, (deviations / sigma) * (w / (2 * FASTEST)));
+      if (deviations / sigma < 1.5 * FASTEST) stroke(c, "rgba(255, 255, 255, 0.3)", 1);
+    }
+    const dot = Math.max(1.2, w / 250);
+    c.fillStyle = "rgba(255, 255, 255, 0.45)";
+    for (let m = 0; m < D; m++) {
+      const [x, y] = place(omega[2 * m], omega[2 * m + 1], FASTEST, w);
+      if (!posterior) c.fillRect(x - dot / 2, y - dot / 2, dot, dot);
+      else if (Q[m] * D > 0.05) {
+        circle(c, x, y, Math.max(dot / 2, 0.12 * w * Math.sqrt(Q[m])));
+        fillAndOutline(c, "rgba(255, 255, 255, 0.55)", INK, 0.5);
+      }
+    }
+    const radius = Math.max(5, w / 60);
+    for (const m of own) {
+      circle(c, ...place(omega[2 * m], omega[2 * m + 1], FASTEST, w), radius);
+      fillAndOutline(c, classColour(station.label), "white", 2);
+    }
+    if (focus.candidate === undefined) return;
+    circle(c, ...place(omega[2 * focus.candidate], omega[2 * focus.candidate + 1], FASTEST, w), radius + 3);
+    stroke(c, "white", 2.5);
+  }
+
+  /** Agreement of the wave that is heard, or of the map, on a dial. @param {Context} c @param {number} w @param {number} h */
+  paintNeedle(c, w, h) {
+    const { focus, posterior, its, yours, station, ink } = this;
+    const shown = posterior && its ? its : yours;
+    const value = focus.candidate === undefined ? 1 - 2 * shown.loss : station.agreement(focus.candidate);
+    const size = 0.8 * this.rem;
+    const radius = Math.min(w / 2 - 2, h - 1.6 * size);
+    const [x, y] = [w / 2, h - 1.5 * size];
+    const at = (/** @type {number} */ turn, /** @type {number} */ r) => {
+      const angle = Math.PI * (1 - (Math.max(-STRONG, Math.min(turn, STRONG)) / STRONG + 1) / 2);
+      return /** @type {[number, number]} */ ([x + r * radius * Math.cos(angle), y - r * radius * Math.sin(angle)]);
+    };
+    for (let k = 0; k < 48; k++) {
+      const [from, to] = [k, k + 1.2].map((step) => (step / 24 - 1) * STRONG);
+      c.beginPath();
+      c.moveTo(...at(from, 0.8));
+      c.lineTo(...at(from, 1));
+      c.lineTo(...at(to, 1));
+      c.lineTo(...at(to, 0.8));
+      c.closePath();
+      c.fillStyle = cssColour(colourAt(AGREEMENT, (255 * k) / 47));
+      c.fill();
+    }
+    c.beginPath();
+    c.moveTo(x, y);
+    c.lineTo(...at(value, 0.95));
+    stroke(c, ink, 3);
+    circle(c, x, y, 4);
+    c.fillStyle = ink;
+    c.fill();
+    c.font = fontOf(size);
+    c.textBaseline = "alphabetic";
+    const words = w > 9 * this.rem; // room for them
+    for (const [text, align, left] of /** @type {[string, CanvasTextAlign, number][]} */ ([
+      [words ? "disagrees" : "", "left", x - radius],
+      [signed(value), "center", x],
+      [words ? "agrees" : "", "right", x + radius],
+    ])) {
+      c.textAlign = align;
+      c.fillText(text, left, h - 0.2 * size);
+    }
   }
 }
 
-export default mounting(LiveOpening);
+/** A number with its sign and two figures. @param {number} value */
+const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+
+export default mounting(LiveRadio);

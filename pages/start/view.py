@@ -1,16 +1,32 @@
-"""Data of the first picture, packed for the browser."""
+"""Data of the radio, packed for the browser."""
 
 from __future__ import annotations
 
-from pages.shared.live import packing
+from pages.shared.live.packing import as_base64, with_version
 from pages.start import compute
-from rff_engine.studies.toy.landmarks import prior_view
 
 
-def opening(count: int) -> dict:
-    """Pack landmarks among two moons, and the prior's maps."""
-    fresh = compute.MOONS.fresh_sample()
-    problem = compute.landmark_problem(compute.MOONS, count)
-    extent = compute.MOONS.extent
-    maps, prior = prior_view(problem, fresh.X, fresh.y, 1.0, extent, packing.LIVE_CELLS)
-    return packing.pack_landmarks(problem, maps, prior, fresh, extent, 1.0)
+def radio() -> dict:
+    """Pack every data set of the radio with its star, and the draws of the candidates."""
+    return with_version({"sets": [packed(name) for name in compute.STATIONS], "draws": draws()})
+
+
+def draws() -> str:
+    """Pack the draws of the candidates."""
+    return as_base64(compute.candidate_draws(), "<f4")
+
+
+def packed(name: str) -> dict:
+    """Pack a data set, with the place of its star and the width of its kernel."""
+    data, star, sigma = compute.STATIONS[name]
+    sample, fresh = data.sample(), data.fresh_sample()
+    return {
+        "name": name,
+        "points": as_base64(sample.X, "<f8"),
+        "labels": as_base64(sample.y, "i1"),
+        "test_points": as_base64(fresh.X, "<f4"),
+        "test_labels": as_base64(fresh.y, "i1"),
+        "extent": data.extent,
+        "star": star,
+        "sigma": sigma,
+    }

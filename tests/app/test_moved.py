@@ -24,7 +24,7 @@ def test_what_is_no_code_is_answered_in_a_sentence(code):
 @pytest.mark.parametrize("sent", [None, 7, ["3_1"], {"3": 1}, "3_1~3_1", "<b>"])
 def test_what_a_browser_sends_in_place_of_a_code_changes_nothing(sent, monkeypatch):
     kept = {"moved": "3_1.25"}
-    monkeypatch.setattr("pages.shared.controls.moved_frequencies.st.query_params", kept)
+    monkeypatch.setattr("pages.shared.controls.widgets.st.query_params", kept)
     MOVED.take(sent)
     assert kept == {"moved": "3_1.25"}
     MOVED.take("")

@@ -13,6 +13,7 @@ from streamlit.util import AttributeDictionary
 
 from pages.bounds import page as bounds
 from pages.bounds.certificates import page as certificates
+from pages.kernel import page as kernel
 from pages.landmarks import page as landmarks
 from pages.shared import deferred, lessons, live, sharing
 from pages.shared.controls import screen
@@ -142,7 +143,7 @@ def test_whether_a_part_is_near(state, value):
 @pytest.mark.parametrize("value", ANYTHING, ids=short)
 def test_a_button_of_a_lesson(state, name, value):
     """Each with its own value changed to anything, and with its name, lesson or step changed."""
-    tour = lessons.Tour("kernel", [])
+    tour = lessons.Tour("kernel", kernel.CONTROLS)
     press = {"lesson": LESSON.key, "step": 1, "name": name}
     wrong = [value, {}, press | {"lesson": value}, press | {"step": value} if value is not True else {}]
     wrong += [press | {"name": value} if not isinstance(value, str) else {}, {"lesson": LESSON.key, "step": 1}]
@@ -158,7 +159,7 @@ def test_a_button_of_a_lesson(state, name, value):
 
 @pytest.mark.parametrize("value", ANYTHING, ids=short)
 def test_a_button_of_a_summary(state, value):
-    tour = lessons.Tour("kernel", [])
+    tour = lessons.Tour("kernel", kernel.CONTROLS)
     for act in (value, {"lesson": value}, {"lesson": LESSON.key}, {"lesson": LESSON.key, "name": value}):
         reported(state, "lesson_summary", act=act)
         tour._act_on_summary()

@@ -1,4 +1,4 @@
-"""Start here: the first picture has the numbers of the program, and its links its settings."""
+"""Start here: the radio has the numbers of the program, and the links their settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import live, sharing
 from pages.shared.catalogue import PAGES
-from pages.shared.lessons import content
+from pages.start import compute
+from pages.start.page import RADIO
 
 ROOT = Path(__file__).parents[2]
 #: Pages of the story, as the menu orders them.
@@ -39,28 +40,53 @@ def links(app: AppTest) -> list[tuple[str, dict]]:
 
 
 @pytest.mark.second
-def test_the_first_picture_has_the_numbers_of_the_program(page):
-    _, ((name, packed, values, _), table) = page
-    assert name == "opening" and values.beta == 1.0
-    errors = table[table["table"] == "first picture, at beta = 1"].set_index("similarity")["test_error"]
-    assert packed["prior_test"] == errors["prior"] > 1.5 * errors["learned"]
-    landmarks = np.frombuffer(base64.b64decode(packed["landmarks"]), "<f4")
-    assert len(landmarks) == 2 * len(packed["rows"]) == 6
+def test_the_radio_has_the_data_of_the_program(page):
+    _, ((name, packed, _), table) = page
+    assert name == "radio" and packed["radio"] == ""
+    rows = table[table["table"] == "tune the radio"]
+    assert list(rows["similarity"]) == ["kernel", "posterior"] and rows["test_error"].iloc[0] == 0.5
+    assert [one["name"] for one in packed["sets"]] == list(compute.STATIONS)
+    draws = np.frombuffer(base64.b64decode(packed["draws"]), "<f4")
+    assert np.array_equal(draws, compute.candidate_draws().ravel())
 
 
 @pytest.mark.slow
-def test_the_first_links_lead_to_its_settings_and_to_the_first_lesson_on_landmarks(page):
+def test_the_first_link_leads_to_many_stars(page):
     app, _ = page
-    first, second = links(app)[:2]
-    assert first == ("landmarks", {"data": "moons", "beta": "1", "D": "20", "sigma": "0.501", "landmarks": "3"})
-    lesson = next(iter(content.lessons_of("landmarks").values()))
-    assert second == (lesson.page, {"lesson": lesson.key, "step": "1"})
+    assert links(app)[0] == ("landmarks", {"data": "moons", "beta": "1", "D": "20", "sigma": "0.501", "landmarks": "3"})
+
+
+def test_a_code_names_what_is_set_on_the_radio():
+    assert compute.decode("") == compute.Tuning()
+    code = "moons_12-480_0.5_300_0.2_posterior_-0.3_1"
+    assert compute.decode(code) == compute.Tuning("moons", (12, 480), 0.5, 300, 0.2, True, (-0.3, 1.0))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "swissroll__1_2000_0.251",
+        "moons_12-12_1_2000_0.251",
+        "moons_2000_1_2000_0.251",
+        "moons__31_2000_0.251",
+        "moons__1_9_0.251",
+        "moons__1_2000_nan",
+        "moons__1_2000_2",
+        "moons__1_2000_0.251_3.1_0",
+        "moons__1_2000_0.251_0.3",
+        "moons_" + "-".join(map(str, range(21))) + "_1_2000_0.251",
+        "<b>",
+    ],
+)
+def test_what_is_no_code_of_the_radio_is_answered_in_a_sentence(code):
+    taken, note = RADIO.sanitize([code])
+    assert taken is None and note.startswith("The link asked for radio = ") and "So the radio begins anew." in note
 
 
 @pytest.mark.slow
 def test_the_story_has_the_order_of_the_menu(page):
     app, _ = page
-    told = [name for name, _ in links(app)[2:] if name in STORY]
+    told = [name for name, _ in links(app)[1:] if name in STORY]
     assert tuple(dict.fromkeys(told)) == STORY
     assert [page.name for page in PAGES if page.name in STORY] == list(STORY)
     assert [header.value.split(".")[0] for header in app.header[:5]] == ["1", "2", "3", "4", "5"]

@@ -41,9 +41,11 @@ from pages.shared import lessons
 from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import presets
 from pages.shared.controls.toy import BETA, toy_data
-from pages.shared.controls.widgets import Control, Number, Options, Scale, Switch, as_text, without_headings
+from pages.shared.controls.widgets import Code, Control, Number, Options, Scale, Switch, as_text, without_headings
 from pages.shared.lesson import Lesson, Step
 from pages.shared.lessons import content
+from pages.start import compute as start
+from pages.start.page import RADIO
 from rff_engine.studies.toy.coverage import promise_failures
 from rff_engine.studies.toy.learning import plane_posterior
 from rff_engine.studies.toy.plane import cell_centres, plane_points
@@ -53,7 +55,9 @@ STEPS = [(lesson, k) for lesson in content.all_lessons() for k in range(1, len(l
 NAMES = [f"{lesson.key} {k}" for lesson, k in STEPS]
 
 
-def controls_of(page: str) -> dict[str, Control]:
+def controls_of(page: str) -> dict[str, Control | Code]:
+    if page == "start":
+        return {RADIO.key: RADIO}
     return {control.key: control for control in without_headings(import_module(BY_NAME[page].module).CONTROLS)}
 
 
@@ -252,6 +256,45 @@ def cosines_4(before, after):
     assert Kernel(before).line.outside == 0 and 2 <= Kernel(after).line.outside < 10
     assert np.abs(Kernel(after).line.omega).max() > np.abs(Kernel(before).line.omega).max()
     return (Kernel(after).line.outside,)
+
+
+class Radio:
+    def __init__(self, values):
+        self.tuning = start.decode(values.radio)
+        self.loss = start.station(self.tuning).loss
+        self.rows = start.radio(self.tuning).set_index("similarity")
+        self.errors, self.kl = self.rows["test_error"], self.rows["kl"]
+
+
+def stations_1(before, after):
+    nothing, one = Radio(before), Radio(after)
+    assert nothing.errors["kernel"] == 0.5 and list(one.tuning.waves) == [one.loss.argmin()]
+    assert one.errors["yours"] < 0.3  # about a quarter
+    return (one.errors["yours"],)
+
+
+def stations_2(before, after):
+    one, two = Radio(before), Radio(after)
+    omega = start.candidate_draws()[list(two.tuning.waves)]
+    assert np.isclose(omega[0] @ omega[1], 0, atol=0.2 * np.prod(np.linalg.norm(omega, axis=1)))  # across each other
+    assert one.tuning.waves == two.tuning.waves[:1]
+    return two.errors["yours"], 2000, 2, two.kl["yours"]
+
+
+def stations_3(before, after):
+    radio = Radio(after)
+    assert radio.errors["posterior"] > radio.errors["yours"] and radio.kl["posterior"] < radio.kl["yours"]
+    return 2000, radio.tuning.beta, radio.errors["posterior"], radio.kl["posterior"]
+
+
+def stations_4(before, after):
+    radio = Radio(after)
+    assert 0.15 < radio.errors["posterior"] / radio.errors["yours"] < 0.25  # about a fifth
+    several = start.station(radio.tuning)
+    pairs = several.test_waves[:, several.loss.argsort()[:200]]
+    wrong = [((pairs + pairs[:, [k]] > 0) != (several.test_y == several.label)[:, None]).mean(0) for k in range(200)]
+    assert np.min(wrong) > 0.9 * radio.errors["yours"]  # about as good as two can be
+    return radio.errors["yours"], radio.errors["posterior"]
 
 
 def moved(values, **changes) -> SimpleNamespace:
@@ -844,6 +887,7 @@ def test_claims_of_presets_hold():
 
 
 CHECKS = {
+    "three-stations": (stations_1, stations_2, stations_3, stations_4),
     "average-of-cosines": (cosines_1, cosines_2, cosines_3, cosines_4),
     "prior-to-cosine": (prior_1, prior_2, prior_3, prior_4),
     "beat-the-rbf-map": (rbf_1, rbf_2, rbf_3, rbf_4, rbf_5),

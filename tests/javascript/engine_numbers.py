@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -22,6 +23,7 @@ from pages.landmarks.compute import worth_of_places
 from pages.shared.controls import scales
 from pages.shared.controls.toy import SIGMA_LIVE
 from pages.shared.figures import narrow
+from pages.start import compute as start
 from rff_engine.kernels import KERNELS_BY_TITLE
 from rff_engine.linear import error_rate, linear_svm_decision
 from rff_engine.plots import learning
@@ -37,6 +39,16 @@ from rff_engine.studies.toy.plane import cell_centres
 N, D, L, M = 40, 12, 3, 25
 BETAS, ORDERS, C = (0.0, 0.1, 1.0, 30.0, 1000.0), (1.5, 2.0, 3.0), (0.01, 1.0, 100.0)
 EXTENT, CELLS = 1.75, 9
+#: Settings of the radio, at the ends of each slider and with a star that was moved.
+RADIO_CODES = (
+    "",
+    "checkerboard_1791-143_1_2000_0.251_posterior",
+    "checkerboard_3_0.03_2000_0.251_posterior",
+    "checkerboard_3-9_30_2000_0.251_posterior",
+    "moons_3-9_1_10_0.251_posterior",
+    "spirals_1760_1_2000_0.1_posterior",
+    "spirals_1760_1_2000_1_posterior_0.3_-0.25",
+)
 
 
 def single(values) -> np.ndarray:
@@ -225,6 +237,20 @@ def one_landmark(X, y, test_X, test_y, omega) -> dict:
     return {"places": places, "betas": BETAS, **fields}
 
 
+def radio() -> dict:
+    """Settings of the radio, at the ends of its sliders too, with their numbers."""
+    cases = []
+    for code in RADIO_CODES:
+        tuning = start.decode(code)
+        data, place, _ = start.STATIONS[tuning.data]
+        sample, fresh = data.sample(), data.fresh_sample()
+        points = {"X": sample.X, "y": sample.y, "testX": single(fresh.X), "testY": fresh.y, "extent": data.extent}
+        loss = start.station(replace(tuning, D=start.CANDIDATES)).loss
+        rows = {row.pop("similarity"): row for row in start.radio(tuning).to_dict("records")}
+        cases.append({"code": code, "points": points | {"star": place}, "loss": loss, "rows": rows})
+    return {"draws": start.candidate_draws(), "cases": cases}
+
+
 def numbers() -> dict:
     """All cases."""
     rng = np.random.default_rng(0)
@@ -266,6 +292,7 @@ def numbers() -> dict:
         "cdf": [[x, ndtr(x)] for x in (-9.0, -3.0, -0.5, 0.0, 0.2, 2.0, 8.0)],
         "widths": {"places": scales.exponents(*scales.SIGMA_LIVE), "values": SIGMA_LIVE.values, "shown": scales.WIDTHS},
         "landmark_problems": landmark_problems(),
+        "radio": radio(),
         "kernel_problems": kernel_problems(),
         "widths_on_the_line": view.WIDTHS,
         "prior_lines": prior_lines(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Protocol
@@ -40,6 +40,14 @@ class Control(ABC):
     help: str | None = None
     only_if: tuple[str, tuple[str, ...]] | None = field(default=None, kw_only=True)
     """An earlier control and its values for which this one applies; for other values it is hidden."""
+
+    def current(self):
+        """Return the value that the page shows."""
+        return st.session_state.get(self.key, self.default)  # type: ignore[attr-defined]
+
+    def put(self, value) -> None:
+        """Set the value, before the widget is shown."""
+        st.session_state[self.key] = value
 
     def applies(self, values: SimpleNamespace) -> bool:
         """Return whether this control applies, given the values of earlier ones."""
@@ -267,6 +275,53 @@ class Parameter(Protocol):
     def settle(self, values: SimpleNamespace):
         """Return its value, given the values of the controls; may change its text in the URL."""
         ...
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a reader has set by hand in a live view, as a code in the URL; there is none for the default."""
+
+    key: str
+    decode: Callable[[str], Any]
+    """Returns the value of a code, also of an empty one, or raises a ValueError"""
+    allowed: str
+    """What a code holds, and an example"""
+    otherwise: str
+    """What happens without a code"""
+    default = ""
+    is_setting = True
+
+    def current(self) -> str:
+        """Return the code in the URL."""
+        return st.query_params.get(self.key, "")
+
+    def put(self, code: str) -> None:
+        """Set the code in the URL."""
+        if code:
+            st.query_params[self.key] = code
+        else:
+            st.query_params.pop(self.key, None)
+
+    def sanitize(self, raw: list[str]) -> tuple[str | None, str | None]:
+        """Return the code, or ``None`` and a note on what is no code."""
+        try:
+            self.decode(raw[0] if len(raw) == 1 else "more than one")
+        except ValueError:
+            asked = escaping.value_as_code(", ".join(raw))
+            return None, f"The link asked for {self.key} = {asked}; allowed are {self.allowed}. So {self.otherwise}."
+        return raw[0] or None, None
+
+    def settle(self, _values: SimpleNamespace):
+        """Return the value in the URL."""
+        return self.decode(self.current())
+
+    def take(self, code: object) -> None:
+        """Keep in the URL what a browser sends, if it is a code."""
+        try:
+            value = self.decode(code if isinstance(code, str) else "no text")
+        except ValueError:
+            return
+        self.put(str(code) if value != self.decode("") else "")
 
 
 def mount(

@@ -11,6 +11,7 @@ settings, and the card shows a note.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from pages.shared import browser, layout
 from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import screen
 from pages.shared.controls.widgets import (
+    Code,
     Control,
     Number,
     Options,
@@ -66,9 +68,9 @@ class Place:
 class Tour:
     """The lessons of one page."""
 
-    def __init__(self, page: str, controls):
+    def __init__(self, page: str, controls, codes: Iterable[Code] = ()):
         self.lessons = content.lessons_of(page)
-        self.controls = {control.key: control for control in without_headings(controls)}
+        self.controls = {control.key: control for control in (*without_headings(controls), *codes)}
 
     @property
     def parameters(self) -> list[Control | classroom.RoomCode]:
@@ -188,8 +190,7 @@ class Tour:
     def _moved(self, settings: dict) -> bool:
         """Return whether the page shows settings other than these."""
         return any(
-            not same_setting(st.session_state.get(key, self.controls[key].default), value)
-            for key, value in self._complete(settings).items()
+            not same_setting(self.controls[key].current(), value) for key, value in self._complete(settings).items()
         )
 
     def _act(self) -> None:
@@ -340,10 +341,9 @@ class Tour:
         """Return the settings of all controls of the page; those that a step does not name have the page's default."""
         return {key: settings.get(key, control.default) for key, control in self.controls.items()}
 
-    @staticmethod
-    def _set(settings: dict) -> None:
+    def _set(self, settings: dict) -> None:
         for key, value in settings.items():
-            st.session_state[key] = value
+            self.controls[key].put(value)
 
     def _go(self, lesson: Lesson, step: int) -> None:
         classroom.arrive(lesson.key, step)

@@ -14,7 +14,7 @@ from rff_engine.plots.style import palette
 _PAGES = Path(__file__).parents[2]
 #: Files of each view, below `pages/` and without their endings.
 VIEWS = {
-    "opening": "start/view",
+    "radio": "start/view",
     "prior": "kernel/view",
     "landmarks": "landmarks/view",
     "worth": "landmarks/worth",

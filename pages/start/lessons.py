@@ -1,0 +1,75 @@
+"""Lessons of the page."""
+
+from pages.shared.lesson import Lesson, Step
+
+HEARD = (".live .heard-figure",)
+DUEL = (".live .duel",)
+
+ONE, TWO = "checkerboard_1791_1_2000_0.251", "checkerboard_1791-143_1_2000_0.251"
+SPIRALS = "spirals_1760-277_1_2000_0.251"
+
+LESSONS = (
+    Lesson(
+        "three-stations",
+        "start",
+        "Find three stations",
+        "What a kernel is made of: one wave agrees with the labels along one diagonal, two make the checkerboard, and "
+        "where two do not do it, the posterior keeps many.",
+        (
+            Step(
+                HEARD,
+                "The prior finds similar what is near the star, so all points get the star's class, and half of them "
+                "are wrong. Each dot of the dark plane is a wave.",
+                "Keep the one wave that agrees best with the labels. How many points are wrong then?",
+                ("still about half of them", "about a quarter", "hardly any"),
+                1,
+                "23 % are wrong. The stripes follow one diagonal of the board: squares along it have the right colour, "
+                "and every second one across it has not.",
+                {},
+                {"radio": ONE},
+            ),
+            Step(
+                HEARD,
+                "One wave is kept, and its stripes miss every second square across its diagonal.",
+                "Which second wave mends it?",
+                (
+                    "one with stripes along the other diagonal",
+                    "the same stripes, twice as narrow",
+                    "none: a mean of waves is a wave",
+                ),
+                0,
+                "The mean of two waves across each other is a checkerboard: 8 % are wrong. Its price, the KL "
+                "divergence, is ln(2000 / 2) = 6.9 nats.",
+                {"radio": ONE},
+                {"radio": TWO},
+            ),
+            Step(
+                DUEL,
+                "The posterior weighs all 2000 waves by their agreement with the labels. In a class, search for two "
+                "waves of your own first: who has the fewest errors?",
+                "Does the posterior at β = 1 beat the two waves?",
+                (
+                    "yes, with more waves it errs less",
+                    "no, but it pays a lower price",
+                    "no, and its price is higher too",
+                ),
+                1,
+                "It errs on 13 % of the points, for a price of 0.8 nats: it also keeps waves that agree a little. The "
+                "prior, in which the star is similar to what is near, is still seen in its map.",
+                {"radio": TWO},
+                {"radio": f"{TWO}_posterior"},
+            ),
+            Step(
+                DUEL,
+                "Two spirals. The two waves that are kept are about as good as two can be: 20 % are wrong.",
+                "Now the posterior keeps many waves. How many points are wrong?",
+                ("about as many", "a third of them", "about a fifth of these"),
+                2,
+                "4 %. No two waves follow a spiral, and many do: that is why the posterior is a distribution, and "
+                "why β sets how many waves it keeps.",
+                {"radio": SPIRALS},
+                {"radio": f"{SPIRALS}_posterior"},
+            ),
+        ),
+    ),
+)
