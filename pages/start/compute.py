@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import rff_engine as rff
-from rff_datasets import ToyData
+from rff_datasets import Dataset, ToyData
 from rff_engine.plots.bounds import BOUND_NAMES
 from rff_engine.studies.protocols import FeatureSweep, RunSpec
 from rff_engine.studies.reports import tables as report
@@ -36,14 +36,16 @@ STATIONS = {
     "moons": (MOONS, (-1.5, 0.25), 0.251),
     "spirals": (ToyData("spirals", 300, 0.1, 0), (-1.4, 0.9), 0.251),
 }
+#: Points drawn by hand: what is before their code, the points to begin with, and the place of the star among them.
+OWN, OWN_START, OWN_STAR = "own.", (((1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0)), (1, 1, -1, -1)), (0.8, 0.8)
 #: Ends of its sliders.
 LIMITS = {"beta": (0.03, 30.0), "D": (10, CANDIDATES), "sigma": (0.1, 1.0)}
 #: The farthest coordinate of its star.
 FARTHEST = 3.0
 _NUMBER, _PLACE = r"\d{1,4}(?:\.\d{1,4})?", r"-?\d(?:\.\d{1,3})?"
 _CODE = re.compile(
-    rf"(?P<data>[a-z]+)_(?P<waves>(?:\d{{1,4}}(?:-\d{{1,4}}){{0,19}})?)_(?P<beta>{_NUMBER})_(?P<D>\d{{1,4}})"
-    rf"_(?P<sigma>{_NUMBER})(?P<posterior>_posterior)?(?:_(?P<x>{_PLACE})_(?P<z>{_PLACE}))?",
+    rf"(?P<data>[a-z]+|own\.[\w-]+)~(?P<waves>(?:\d{{1,4}}(?:-\d{{1,4}}){{0,19}})?)~(?P<beta>{_NUMBER})~(?P<D>\d{{1,4}})"
+    rf"~(?P<sigma>{_NUMBER})(?P<posterior>~posterior)?(?:~(?P<x>{_PLACE})~(?P<z>{_PLACE}))?",
     re.ASCII,
 )
 #: Frequencies of the kernel, and of each landmark of the second figure.
@@ -57,6 +59,7 @@ class Tuning:
     """A setting of the radio: the data, the waves that are kept, and what the posterior is set to."""
 
     data: str = "checkerboard"
+    """One of `STATIONS`, or `own.` and the code of points drawn by hand"""
     waves: tuple[int, ...] = ()
     """Numbers of candidates"""
     beta: float = 1.0
@@ -67,6 +70,23 @@ class Tuning:
     """Whether it is shown"""
     star: tuple[float, float] | None = None
     """Where the reader has moved the star; None: where it was"""
+
+
+def points_of(data: str) -> tuple[Dataset, Dataset, tuple[float, float]]:
+    """Return points, fresh ones, and where the star is. Points drawn by hand have no fresh ones: they stand for both.
+
+    Raises
+    ------
+    ValueError
+        If the name is none of `STATIONS`, nor the code of points with two of each class or more.
+    """
+    if data.startswith(OWN):
+        sample = ToyData("points", 0, 0.0, 0, data.removeprefix(OWN)).sample()
+        return sample, sample, OWN_STAR
+    if data not in STATIONS:
+        raise ValueError(f"there is no station {data!r}")
+    known, star, _ = STATIONS[data]
+    return known.sample(), known.fresh_sample(), star
 
 
 @dataclass(frozen=True)
@@ -92,8 +112,7 @@ def candidate_draws() -> np.ndarray:
 
 def station(tuning: Tuning) -> Station:
     """Compute the alignment losses of the candidates of a star (Letarte et al. 2019, Eq. 10)."""
-    data, place, _ = STATIONS[tuning.data]
-    sample, fresh = data.sample(), data.fresh_sample()
+    sample, fresh, place = points_of(tuning.data)
     star = np.array([tuning.star or place])
     label = int(sample.y[((sample.X - star) ** 2).sum(axis=1).argmin()])
     omega = candidate_draws()[: tuning.D].astype(float) / tuning.sigma
@@ -136,7 +155,7 @@ def radio(tuning: Tuning) -> pd.DataFrame:
 
 
 def decode(code: str) -> Tuning:
-    """Return the setting of a code, such as `checkerboard_12-480_1_2000_0.251`; the default for an empty code.
+    """Return the setting of a code, such as `checkerboard~12-480~1~2000~0.251`; the default for an empty code.
 
     After the width may follow `posterior`, if it is shown, and the place of a star that was moved.
 
@@ -148,8 +167,9 @@ def decode(code: str) -> Tuning:
     if not code:
         return Tuning()
     found = _CODE.fullmatch(code)
-    if not found or found["data"] not in STATIONS:
+    if not found:
         raise ValueError("no code of the radio")
+    points_of(found["data"])
     numbers = [float(found[name]) for name in ("beta", "D", "sigma")]
     waves = tuple(map(int, found["waves"].split("-"))) if found["waves"] else ()
     star = (float(found["x"]), float(found["z"])) if found["x"] else None

@@ -5,8 +5,8 @@ from pages.shared.lesson import Lesson, Step
 HEARD = (".live .heard-figure",)
 DUEL = (".live .duel",)
 
-ONE, TWO = "checkerboard_1791_1_2000_0.251", "checkerboard_1791-143_1_2000_0.251"
-SPIRALS = "spirals_1760-277_1_2000_0.251"
+ONE, TWO = "checkerboard~1791~1~2000~0.251", "checkerboard~1791-143~1~2000~0.251"
+SPIRALS = "spirals~1760-277~1~2000~0.251"
 
 LESSONS = (
     Lesson(
@@ -57,7 +57,7 @@ LESSONS = (
                 "It errs on 13 % of the points, for a price of 0.8 nats: it also keeps waves that agree a little. The "
                 "prior, in which the star is similar to what is near, is still seen in its map.",
                 {"radio": TWO},
-                {"radio": f"{TWO}_posterior"},
+                {"radio": f"{TWO}~posterior"},
             ),
             Step(
                 DUEL,
@@ -68,7 +68,7 @@ LESSONS = (
                 "4 %. No two waves follow a spiral, and many do: that is why the posterior is a distribution, and "
                 "why β sets how many waves it keeps.",
                 {"radio": SPIRALS},
-                {"radio": f"{SPIRALS}_posterior"},
+                {"radio": f"{SPIRALS}~posterior"},
             ),
         ),
     ),

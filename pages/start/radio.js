@@ -119,7 +119,7 @@ export class Station {
  * @param {string} code
  */
 export function settingOf(code) {
-  const [name, kept, beta, D, sigma, ...rest] = code.split("_");
+  const [name, kept, beta, D, sigma, ...rest] = code.split("~");
   const posterior = rest[0] === "posterior";
   const star = rest.slice(Number(posterior)).map(Number);
   return {
@@ -130,5 +130,5 @@ export function settingOf(code) {
 
 /** @param {ReturnType<typeof settingOf>} setting */
 export function codeOf({ name, kept, posterior, star, sliders: { beta, D, sigma } }) {
-  return [name, kept.join("-"), beta, D, sigma, ...(posterior ? ["posterior"] : []), ...(star ?? [])].join("_");
+  return [name, kept.join("-"), beta, D, sigma, ...(posterior ? ["posterior"] : []), ...(star ?? [])].join("~");
 }

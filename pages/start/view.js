@@ -14,6 +14,7 @@ import {
   stroke,
 } from "../shared/live/marks.js";
 import { cellCentres, nearestPoint, percent, pseudoPosterior, roundedPower } from "../shared/live/maths.js";
+import { countClasses, decodePoints, encodePoints, nearestCell, without } from "../shared/live/point_code.js";
 import { Raster, paintBoundary, paintWave } from "../shared/live/rasters.js";
 import { fontOf } from "../shared/live/typeface.js";
 import { LiveView, REST, mounting } from "../shared/live/view.js";
@@ -31,6 +32,9 @@ const STEADY = 8; // pixels that a finger may move in a tap
 const GRIP = 22; // pixels around the star at which it is taken
 const MOST = 20; // waves that may be kept
 const STAR_STEP = 0.05; // of an arrow key
+const OWN = "own."; // before the code of points drawn by hand
+const OWN_SIGMA = 0.5;
+const APART = 0.12; // least distance of points that one stroke draws
 const GROUND = "#11151f";
 const AGREEMENT = colourTable(PALETTE.similarityInDark);
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -79,6 +83,12 @@ class LiveRadio extends LiveView {
 
   holdsStar = false;
 
+  /** What a press on drawn points adds: a class, or 0 to take points away; undefined while the hand is up.
+   * @type {number | undefined} */
+  painting;
+
+  brush = 1;
+
   /** @type {Station | undefined} */
   station;
 
@@ -105,9 +115,25 @@ class LiveRadio extends LiveView {
     this.find(".keep").onclick = () => this.toggle(this.focus.candidate);
     this.find(".turn").onclick = () => this.turn(!this.posterior);
     this.find(".anew").onclick = () => this.choose(this.points);
+    for (const button of this.brushes) {
+      button.onclick = () => {
+        this.brush = Number(button.dataset.label);
+        this.request();
+      };
+    }
   }
 
   // --- settings -----------------------------------------------------------------------------------------------------
+
+  /** @returns {NodeListOf<HTMLElement>} */
+  get brushes() {
+    return this.root.querySelectorAll(".brush");
+  }
+
+  /** Whether the points are drawn by hand. */
+  get isOwn() {
+    return this.points.name.startsWith(OWN);
+  }
 
   /** Sliders do not depend on the page. */
   hide() {}
@@ -139,9 +165,9 @@ class LiveRadio extends LiveView {
       testX: this.array("test_points", Float32Array, set),
       testY: this.array("test_labels", Int8Array, set),
     }));
-    this.draws = this.array("draws", Float32Array);
+    this.draws = this.array("candidates", Float32Array);
     const [{ name, sigma }] = this.sets;
-    this.first = `${name}__1_${this.draws.length / 2}_${sigma}`;
+    this.first = `${name}~~1~${this.draws.length / 2}~${sigma}`;
     this.layOutSets();
     this.take(data.radio);
   }
@@ -157,13 +183,22 @@ class LiveRadio extends LiveView {
   /** Take the setting of a code. @param {string} code */
   take(code) {
     const { name, kept, posterior, star, sliders } = settingOf(code || this.first);
-    const points = this.sets.find((set) => set.name === name);
-    if (points !== this.points) this.mask.fill(0);
+    const points = name.startsWith(OWN) ? this.drawn(name) : this.sets.find((set) => set.name === name);
+    if (points.name !== this.points?.name) this.mask.fill(0);
     Object.assign(this, { points, kept, posterior, placed: star });
     this.compared ||= posterior;
     this.moveTo(sliders, false);
     for (const m of kept) this.reveal(this.draws[2 * m] / this.sigma, this.draws[2 * m + 1] / this.sigma);
     this.request();
+  }
+
+  /** Points drawn by hand; without fresh ones, errors are those on the points. @param {string} name with their code @returns {Points} */
+  drawn(name) {
+    const { extent, cells, star } = this.data.own;
+    const points = decodePoints(name.slice(OWN.length), cells);
+    const X = Float64Array.from(points.flatMap(({ x, y }) => [x, y].map((cell) => 2 * extent * (cell / cells - 0.5))));
+    const y = Int8Array.from(points, ({ label }) => label);
+    return { name, X, y, testX: X, testY: y, extent, star, sigma: OWN_SIGMA };
   }
 
   settle() {
@@ -289,16 +324,20 @@ class LiveRadio extends LiveView {
     };
     canvas.onpointerdown = (event) => {
       this.holdsStar = grips(event);
-      if (this.holdsStar) canvas.setPointerCapture(event.pointerId);
+      if (!this.holdsStar && this.isOwn) this.painting = this.brush;
+      if (this.holdsStar || this.isOwn) canvas.setPointerCapture(event.pointerId);
+      if (this.painting !== undefined) this.draw(pointerIn(event, canvas, this.points.extent), event.timeStamp);
     };
     canvas.onpointermove = (event) => {
       canvas.classList.toggle("at-handle", this.holdsStar || grips(event));
       const { x, y } = pointerIn(event, canvas, this.points.extent);
       if (this.holdsStar) this.moveStar(x, y, event.timeStamp);
+      else if (this.painting !== undefined) this.draw({ x, y }, event.timeStamp);
     };
     canvas.onpointerup = canvas.onpointercancel = () => {
-      if (this.holdsStar) this.tell();
+      if (this.holdsStar || this.painting !== undefined) this.tell();
       this.holdsStar = false;
+      this.painting = undefined;
     };
     canvas.onkeydown = (event) => {
       const arrow = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
@@ -308,6 +347,22 @@ class LiveRadio extends LiveView {
       clearTimeout(this.restTimer);
       this.restTimer = setTimeout(() => this.settle(), REST);
     };
+  }
+
+  /** Add a point of the brush's class, apart from others, or take points away. @param {{ x: number, y: number }} at @param {number} time of the input */
+  draw({ x, y }, time) {
+    const { cells, most, extent } = this.data.own;
+    const points = decodePoints(this.points.name.slice(OWN.length), cells);
+    const [a, b] = [x, y].map((value) => Math.round((value / (2 * extent) + 0.5) * cells));
+    const near = nearestCell(points, a, b, (APART * cells) / (2 * extent));
+    if (Math.min(a, b) < 0 || Math.max(a, b) > cells) return;
+    if (this.painting === 0 ? near < 0 : near >= 0 || points.length === most) return;
+    const next = this.painting === 0 ? without(points, near) : [...points, { x: a, y: b, label: this.painting }];
+    const { negative, positive } = countClasses(next);
+    if (Math.min(negative, positive) < 2) return;
+    this.points = this.drawn(OWN + encodePoints(next, cells));
+    this.inputTime ??= time;
+    this.request();
   }
 
   /** @param {number} x @param {number} z @param {number} time of the input */
@@ -392,7 +447,12 @@ class LiveRadio extends LiveView {
     this.find(".turn").textContent = posterior ? "Show your waves" : "Let the posterior do it";
     this.find(".turn").setAttribute("aria-pressed", String(posterior));
     for (const [k, button] of this.root.querySelectorAll(".set").entries()) {
-      button.setAttribute("aria-pressed", String(this.sets[k] === this.points));
+      button.setAttribute("aria-pressed", String(this.isOwn ? k === this.sets.length : this.sets[k] === this.points));
+    }
+    this.find(".of-error").textContent = this.isOwn ? "error on your points" : "test error";
+    this.find(".brushes").hidden = !this.isOwn;
+    for (const button of this.brushes) {
+      button.setAttribute("aria-pressed", String(Number(button.dataset.label) === this.brush));
     }
     this.root.classList.toggle("compared", compared);
   }
@@ -446,6 +506,15 @@ class LiveRadio extends LiveView {
       place.append(button);
       this.panel(canvas, (c, w) => paintPoints(c, w, set.extent, set.X, set.y, 1.3, 150), { fixed: true });
     }
+    const pencil = Object.assign(document.createElement("button"), {
+      type: "button",
+      className: "set",
+      title: "draw your own points",
+    });
+    pencil.textContent = "✎";
+    pencil.setAttribute("aria-label", "data: draw your own points");
+    pencil.onclick = () => this.choose(this.drawn(this.data.own.start));
+    place.append(pencil);
   }
 
   /** @param {Context} c @param {number} w */
@@ -481,6 +550,7 @@ class LiveRadio extends LiveView {
     c.fillStyle = "rgba(255, 255, 255, 0.45)";
     for (let m = 0; m < D; m++) {
       const [x, y] = place(omega[2 * m], omega[2 * m + 1], FASTEST, w);
+      if (Math.min(x, y) < 0 || Math.max(x, y) > w) continue; // beyond the card
       if (!posterior) c.fillRect(x - dot / 2, y - dot / 2, dot, dot);
       else if (Q[m] * D > 0.05) {
         circle(c, x, y, Math.max(dot / 2, 0.12 * w * Math.sqrt(Q[m])));

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from datasets.points import CELLS, EXTENT, MAX_POINTS, encode_points
 from pages.shared.live.packing import as_base64, with_version
 from pages.start import compute
+from pages.start.compute import OWN, OWN_STAR, OWN_START
 
 
 def radio() -> dict:
     """Pack every data set of the radio with its star, and the draws of the candidates."""
-    return with_version({"sets": [packed(name) for name in compute.STATIONS], "draws": draws()})
+    own = {
+        "start": OWN + encode_points(*OWN_START),
+        "star": OWN_STAR,
+        "extent": EXTENT,
+        "cells": CELLS,
+        "most": MAX_POINTS,
+    }
+    return with_version({"sets": [packed(name) for name in compute.STATIONS], "own": own, "candidates": draws()})
 
 
 def draws() -> str:

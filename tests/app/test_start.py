@@ -46,7 +46,7 @@ def test_the_radio_has_the_data_of_the_program(page):
     rows = table[table["table"] == "tune the radio"]
     assert list(rows["similarity"]) == ["kernel", "posterior"] and rows["test_error"].iloc[0] == 0.5
     assert [one["name"] for one in packed["sets"]] == list(compute.STATIONS)
-    draws = np.frombuffer(base64.b64decode(packed["draws"]), "<f4")
+    draws = np.frombuffer(base64.b64decode(packed["candidates"]), "<f4")
     assert np.array_equal(draws, compute.candidate_draws().ravel())
 
 
@@ -58,23 +58,25 @@ def test_the_first_link_leads_to_many_stars(page):
 
 def test_a_code_names_what_is_set_on_the_radio():
     assert compute.decode("") == compute.Tuning()
-    code = "moons_12-480_0.5_300_0.2_posterior_-0.3_1"
+    code = "moons~12-480~0.5~300~0.2~posterior~-0.3~1"
     assert compute.decode(code) == compute.Tuning("moons", (12, 480), 0.5, 300, 0.2, True, (-0.3, 1.0))
 
 
 @pytest.mark.parametrize(
     "code",
     [
-        "swissroll__1_2000_0.251",
-        "moons_12-12_1_2000_0.251",
-        "moons_2000_1_2000_0.251",
-        "moons__31_2000_0.251",
-        "moons__1_9_0.251",
-        "moons__1_2000_nan",
-        "moons__1_2000_2",
-        "moons__1_2000_0.251_3.1_0",
-        "moons__1_2000_0.251_0.3",
-        "moons_" + "-".join(map(str, range(21))) + "_1_2000_0.251",
+        "swissroll~~1~2000~0.251",
+        "moons~12-12~1~2000~0.251",
+        "moons~2000~1~2000~0.251",
+        "own.AAAA~~1~2000~0.5",
+        "own.~~1~2000~0.5",
+        "moons~~31~2000~0.251",
+        "moons~~1~9~0.251",
+        "moons~~1~2000~nan",
+        "moons~~1~2000~2",
+        "moons~~1~2000~0.251~3.1~0",
+        "moons~~1~2000~0.251~0.3",
+        "moons~" + "-".join(map(str, range(21))) + "~1~2000~0.251",
         "<b>",
     ],
 )

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from test_access import at_rest, axe_core, findings
 from test_layout import PHONE, problems, resize, sheets
 
+from pages.shared.catalogue import BY_NAME
 from pages.shared.lessons import content
 
 LESSON = content.lessons_of("kernel")["average-of-cosines"]
@@ -282,7 +283,9 @@ def test_the_last_step_leads_to_a_summary_that_is_printed_and_saved(open_page, t
 def test_every_summary_fits_a_sheet_and_a_phone(open_page, lesson):
     predicted = "".join(str(step.right) for step in lesson.steps)
     page = open_page(
-        f"{lesson.page}?lesson={lesson.key}&summary=true#predicted={lesson.key}.{predicted}", apart=True, width=PHONE
+        f"{BY_NAME[lesson.page].path}?lesson={lesson.key}&summary=true#predicted={lesson.key}.{predicted}",
+        apart=True,
+        width=PHONE,
     )
     count = len(lesson.steps)
     expect(page.locator(".summary-score")).to_have_text(f"{count} of {count} right.")

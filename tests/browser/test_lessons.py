@@ -8,6 +8,7 @@ import pytest
 from conftest import go_to, query, settle, show_all, wait_until
 from playwright.sync_api import expect
 
+from pages.shared.catalogue import BY_NAME
 from pages.shared.controls.widgets import as_text
 from pages.shared.lesson import Lesson
 from pages.shared.lessons import content
@@ -49,7 +50,7 @@ HIDDEN = """() => {
 
 
 def open_lesson(open_page, lesson: Lesson, step: int = 1, width: int = 1440, more: str = "", **options):
-    page = open_page(f"{lesson.page}?lesson={lesson.key}&step={step}{more}", width, **options)
+    page = open_page(f"{BY_NAME[lesson.page].path}?lesson={lesson.key}&step={step}{more}", width, **options)
     page.wait_for_selector(".lesson")
     at_step(page, lesson, step)
     return page
@@ -126,7 +127,7 @@ def test_a_lesson_leads_to_the_next_one(open_page, lesson):
         page.wait_for_selector(".lesson", state="detached")
         wait_until(lambda: not {"lesson", "step"} & set(query(page)))
         return
-    page.wait_for_url(re.compile(f"/{after.page}.*lesson={after.key}"))
+    page.wait_for_url(re.compile(f"/{BY_NAME[after.page].path}.*lesson={after.key}"))
     at_step(page, after, 1)
     page.wait_for_function(IN_SIGHT, arg=list(after.steps[0].look))
     shows(page, after.before(1))
@@ -134,14 +135,14 @@ def test_a_lesson_leads_to_the_next_one(open_page, lesson):
 
 @pytest.mark.slow("walks through every step of a lesson")
 def test_wrong_predictions_are_shown_and_lead_on_as_well(open_page):
-    lesson = content.all_lessons()[1]
+    lesson = content.lesson_named("prior-to-cosine")
     walk(open_lesson(open_page, lesson, width=900), lesson, correct=False)
 
 
 def test_a_link_opens_a_step_on_a_new_server(open_page, start_server):
     """Slow, because it starts a server."""
-    lesson = content.all_lessons()[1]
-    page = open_page(f"{lesson.page}?lesson={lesson.key}&step=3", address=start_server())
+    lesson = content.lesson_named("prior-to-cosine")
+    page = open_page(f"{BY_NAME[lesson.page].path}?lesson={lesson.key}&step=3", address=start_server())
     page.wait_for_selector(".lesson")
     at_step(page, lesson, 3)
     page.locator(".lesson .answers button").nth(lesson.steps[2].right).click()
@@ -154,7 +155,7 @@ def test_a_link_opens_a_step_on_a_new_server(open_page, start_server):
 
 
 def test_controls_can_be_moved_in_a_lesson_and_stay_after_it(open_page):
-    lesson = content.all_lessons()[0]
+    lesson = content.lesson_named("average-of-cosines")
     page = open_lesson(open_page, lesson)
     thumb = page.locator(".live input[name=D]")
     thumb.focus()
@@ -182,7 +183,7 @@ def test_controls_can_be_moved_in_a_lesson_and_stay_after_it(open_page):
 
 
 def test_another_page_ends_a_lesson_and_a_link_starts_it_again(open_page):
-    lesson = content.all_lessons()[1]
+    lesson = content.lesson_named("prior-to-cosine")
     page = open_lesson(open_page, lesson, 2)
     go_to(page, "Bounds")
     page.wait_for_url(re.compile("/bounds"))
@@ -193,7 +194,7 @@ def test_another_page_ends_a_lesson_and_a_link_starts_it_again(open_page):
     page.wait_for_selector(".st-key-all_lessons a")
     settle(page)
     expect(page.locator(".st-key-all_lessons a")).to_have_count(len(content.all_lessons()))
-    page.locator(".st-key-all_lessons a").nth(1).click()
+    page.locator(".st-key-all_lessons a", has_text=lesson.title).click()
     page.wait_for_selector(".lesson")
     at_step(page, lesson, 1)
     shows(page, lesson.before(1))
@@ -201,7 +202,7 @@ def test_another_page_ends_a_lesson_and_a_link_starts_it_again(open_page):
 
 @pytest.mark.first
 def test_the_card_works_by_keyboard_and_announces_its_outcome(open_page):
-    lesson = content.all_lessons()[0]
+    lesson = content.lesson_named("average-of-cosines")
     page = open_lesson(open_page, lesson)
     page.locator(".lesson .answers button").first.focus()
     page.keyboard.press("Tab")

@@ -50,7 +50,7 @@ def test_two_waves_that_a_hand_finds_and_the_posterior_have_the_engines_numbers(
         assert "agreement +0." in radio.locator(".heard-words").inner_text()
         radio.mouse.click(*place(radio, x, y))
     radio.get_by_role("button", name="Let the posterior do it").click()
-    radio.wait_for_url(re.compile(r"\?radio=checkerboard_\d+-\d+_1_2000_0\.251_posterior$"))
+    radio.wait_for_url(re.compile(r"\?radio=checkerboard~\d+-\d+~1~2000~0\.251~posterior$"))
     tuning = compute.decode(radio.url.split("=")[1])
     assert len(tuning.waves) == 2 and shown(radio) == numbers(tuning)
     assert re.fullmatch(
@@ -67,7 +67,7 @@ def test_the_keyboard_searches_keeps_and_lets_go(radio):
     for key in ("ArrowRight", "ArrowUp") * 8:
         card.press(key)
     card.press(" ")
-    radio.wait_for_url(re.compile(r"radio=checkerboard_\d+_1_2000_0\.251$"))
+    radio.wait_for_url(re.compile(r"radio=checkerboard~\d+~1~2000~0\.251$"))
     assert shown(radio)["your-kl"] == "7.60 nats"  # ln 2000
     card.press("ArrowLeft")
     card.press("ArrowRight")
@@ -81,17 +81,31 @@ def test_a_star_that_is_moved_has_no_bound(radio):
     radio.locator("canvas.heard").press("ArrowRight")
     wait_until(lambda: shown(radio)["your-bound"] == "none")
     assert "no bound holds" in radio.locator(".verdict").inner_text()
-    radio.wait_for_url(re.compile(r"radio=checkerboard__1_2000_0\.251_0\.42_0\.38$"))
+    radio.wait_for_url(re.compile(r"radio=checkerboard~~1~2000~0\.251~0\.42~0\.38$"))
     radio.get_by_role("button", name="data: spirals").click()
-    radio.wait_for_url(re.compile(r"radio=spirals__1_2000_0\.251$"))
-    assert shown(radio)["your-bound"] == numbers(compute.decode("spirals__1_2000_0.251"))["your-bound"]
+    radio.wait_for_url(re.compile(r"radio=spirals~~1~2000~0\.251$"))
+    assert shown(radio)["your-bound"] == numbers(compute.decode("spirals~~1~2000~0.251"))["your-bound"]
+
+
+def test_points_drawn_by_hand_are_in_the_link(radio):
+    radio.get_by_role("button", name="draw your own points").click()
+    radio.wait_for_url(re.compile(r"radio=own\.[\w-]{16}~~1~2000~0\.5$"))
+    box = radio.locator("canvas.heard").bounding_box()
+    radio.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    radio.wait_for_url(re.compile(r"radio=own\.[\w-]{20}~~1~2000~0\.5$"))
+    radio.get_by_role("button", name="Let the posterior do it").click()
+    radio.wait_for_url(re.compile(r"~posterior$"))
+    assert shown(radio) == numbers(compute.decode(radio.url.split("=")[1]))
+    radio.get_by_role("button", name="rub out").click()
+    radio.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    radio.wait_for_url(re.compile(r"radio=own\.[\w-]{16}~"))
 
 
 def test_play_turns_the_posterior_over_and_back_leaves_a_lesson_of_another_page(radio, server):
     radio.get_by_role("button", name="Play").click()
     radio.wait_for_function("() => document.querySelector('.live').view.value('beta') > 20")
     assert shown(radio)["its-kl"] != "?"
-    radio.wait_for_url(re.compile(r"_posterior$"))
+    radio.wait_for_url(re.compile(r"~posterior$"))
     radio.goto(server)
     radio.get_by_role("link", name="From the prior to a single cosine").click()
     radio.wait_for_url("**/landmarks?*beta=*")  # the lesson sets what it needs

@@ -21,7 +21,7 @@ from pages.bounds.compute import BoundSettings
 from pages.kernel.learn.compute import CandidateSettings, candidates
 from pages.landmarks.compute import LandmarkSettings, landmark_problem
 from pages.landmarks.page import TOO_MANY
-from pages.shared.catalogue import PAGES
+from pages.shared.catalogue import BY_NAME, PAGES
 from pages.shared.lessons.content import all_lessons
 
 #: Whether the first picture is there, be it of the live view or one of Plotly's.
@@ -266,7 +266,8 @@ def test_a_click_chooses_a_bound_and_its_words(open_file):
 def test_all_lessons_are_walked_through_by_clicks(open_file):
     page = open_file("index")
     page.get_by_role("link", name=all_lessons()[0].title).click()
-    page.wait_for_url(f"**/{all_lessons()[0].page}.html#*")
+    page.wait_for_url(f"**/{BY_NAME[all_lessons()[0].page].path or 'index'}.html#*")
+    page.locator(".lesson").wait_for()
     steps = 0
     while page.locator(".lesson").count():
         answers = page.locator(".lesson .answers button")

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import gammaln, ndtr
 
 import rff_engine as rff
+from datasets.points import encode_points
 from datasets.toy import draw_toy
 from deploy.site import packing, plots
 from pages.kernel import compute, view
@@ -42,12 +43,13 @@ EXTENT, CELLS = 1.75, 9
 #: Settings of the radio, at the ends of each slider and with a star that was moved.
 RADIO_CODES = (
     "",
-    "checkerboard_1791-143_1_2000_0.251_posterior",
-    "checkerboard_3_0.03_2000_0.251_posterior",
-    "checkerboard_3-9_30_2000_0.251_posterior",
-    "moons_3-9_1_10_0.251_posterior",
-    "spirals_1760_1_2000_0.1_posterior",
-    "spirals_1760_1_2000_1_posterior_0.3_-0.25",
+    "checkerboard~1791-143~1~2000~0.251~posterior",
+    "checkerboard~3~0.03~2000~0.251~posterior",
+    "checkerboard~3-9~30~2000~0.251~posterior",
+    "moons~3-9~1~10~0.251~posterior",
+    "spirals~1760~1~2000~0.1~posterior",
+    f"own.{encode_points(*start.OWN_START)}~3-9~1~2000~0.5~posterior",
+    "spirals~1760~1~2000~1~posterior~0.3~-0.25",
 )
 
 
@@ -242,9 +244,8 @@ def radio() -> dict:
     cases = []
     for code in RADIO_CODES:
         tuning = start.decode(code)
-        data, place, _ = start.STATIONS[tuning.data]
-        sample, fresh = data.sample(), data.fresh_sample()
-        points = {"X": sample.X, "y": sample.y, "testX": single(fresh.X), "testY": fresh.y, "extent": data.extent}
+        sample, fresh, place = start.points_of(tuning.data)
+        points = {"X": sample.X, "y": sample.y, "testX": single(fresh.X), "testY": fresh.y, "extent": EXTENT}
         loss = start.station(replace(tuning, D=start.CANDIDATES)).loss
         rows = {row.pop("similarity"): row for row in start.radio(tuning).to_dict("records")}
         cases.append({"code": code, "points": points | {"star": place}, "loss": loss, "rows": rows})

@@ -10,7 +10,7 @@ import {
   decodePoints,
   encodePoints,
   moved,
-  nearestPoint,
+  nearestCell,
   without,
 } from "../../pages/shared/live/point_code.js";
 
@@ -33,10 +33,10 @@ test("points have the codes that the server gives them, and codes these points",
 });
 
 test("the nearest point within a distance is found, of equal ones the last", () => {
-  assert.equal(nearestPoint(POINTS, 302, 499, 5), 3);
-  assert.equal(nearestPoint(POINTS, 298, 500, 5), 2);
-  assert.equal(nearestPoint(POINTS, 600, 600, 5), -1);
-  assert.equal(nearestPoint([POINTS[0], POINTS[0]], 0, 0, 0), 1);
+  assert.equal(nearestCell(POINTS, 302, 499, 5), 3);
+  assert.equal(nearestCell(POINTS, 298, 500, 5), 2);
+  assert.equal(nearestCell(POINTS, 600, 600, 5), -1);
+  assert.equal(nearestCell([POINTS[0], POINTS[0]], 0, 0, 0), 1);
 });
 
 test("a point that is erased changes the place of one other at most", () => {

@@ -9,7 +9,7 @@ import { Station, codeOf, settingOf } from "../../pages/start/radio.js";
 import { assertClose, engine } from "./engine.js";
 
 const CELLS = 21;
-const DEFAULT = "checkerboard__1_2000_0.251";
+const DEFAULT = "checkerboard~~1~2000~0.251";
 const draws = Float32Array.from(engine.radio.draws);
 
 /** @param {any} points @param {ReturnType<typeof settingOf>} setting */

@@ -4,7 +4,7 @@
 
 import { PALETTE } from "./constants.js";
 import { paintPoint, strokeOnAny } from "./marks.js";
-import { countClasses, decodePoints, encodePoints, moved, nearestPoint, without } from "./point_code.js";
+import { countClasses, decodePoints, encodePoints, moved, nearestCell, without } from "./point_code.js";
 
 /** @import { OwnPoint } from "./point_code.js" */
 /** @typedef {{ points: string, cells: number, extent: number, most: number, fewest: number, start: { name: string, points: string } }} OwnPointsData */
@@ -149,7 +149,7 @@ class OwnPoints {
     const cell = this.cellAt(event);
     this.cross = cell;
     if (this.tool === ERASER) return this.erase(cell, this.reach(event));
-    this.held = nearestPoint(this.points, cell.x, cell.y, this.reach(event));
+    this.held = nearestCell(this.points, cell.x, cell.y, this.reach(event));
     if (this.held < 0) this.add(cell);
   }
 
@@ -214,7 +214,7 @@ class OwnPoints {
 
   /** @param {Cell} cell @param {number} within */
   erase(cell, within) {
-    const nearest = nearestPoint(this.points, cell.x, cell.y, within);
+    const nearest = nearestCell(this.points, cell.x, cell.y, within);
     if (nearest >= 0) this.points = without(this.points, nearest);
     this.paint();
     return nearest >= 0;

@@ -43,7 +43,7 @@ export function decodePoints(code, cells) {
  *
  * @param {OwnPoint[]} points @param {number} x @param {number} y @param {number} within
  */
-export function nearestPoint(points, x, y, within) {
+export function nearestCell(points, x, y, within) {
   let best = -1;
   let least = within;
   for (const [k, point] of points.entries()) {
