@@ -56,7 +56,7 @@ def show_radio() -> None:
         "map is the mean of the waves that you keep, and a point takes the star's class where the map is green. "
         "$\\mathrm{KL} = \\ln(N/k)$ for $k$ of $N$ waves is the price of the choice. The [[posterior]] weighs all of "
         "them by $e^{-\\beta\\sqrt n\\,\\text{loss}}$. The bound is on the [[alignment loss]] of the waves, not on the "
-        f"error; a coin has 0.5. Errors are measured on {TEST_POINTS} fresh points."
+        f"error; a coin has 0.5. Errors are measured on {TEST_POINTS} fresh points; on points drawn by hand, on these."
     )
     with st.container(horizontal=True, key="first_steps"):
         link("landmarks", "**Many stars:** the same with all controls", **landmark_query(3, 1.0))
