@@ -17,17 +17,17 @@ LESSONS = (
         (
             Step(
                 MAPS,
-                "β is almost 0: labels are ignored, and the learned [[row|column]] is the plain average of 20 random "
-                "cosines for each landmark. The prior [[row above|column]] is the Gaussian kernel.",
-                "Give each landmark 256 cosines. What becomes of the learned [[row|column]]?",
+                "β is almost 0: labels are ignored, and each learned map is the plain average of 20 random cosines. "
+                "The prior maps are the Gaussian kernel.",
+                "Give each landmark 256 cosines. What becomes of the learned maps?",
                 (
-                    "It follows the two classes",
-                    "It turns <<white|dark grey>>",
-                    "It comes close to the prior [[row|column]]",
+                    "They follow the two classes",
+                    "They turn <<white|dark grey>>",
+                    "They come close to the prior maps",
                 ),
                 2,
                 "β = 0 is the prior: with more cosines, their average converges to the Gaussian bump. The distance "
-                "between the [[rows|columns]] fell to about a quarter.",
+                "between prior and learned maps fell to about a quarter.",
                 {"beta": 0.001},
                 {"D": 256},
             ),
@@ -93,9 +93,9 @@ LESSONS = (
             ),
             Step(
                 MAPS,
-                "The prior [[row|column]] fades from green to <<white|dark grey>>: it is high near the landmark and 0 "
-                "elsewhere. The learned [[row|column]] does not use the labels yet.",
-                "At β = 1, what will the learned [[row|column]] show that the prior cannot?",
+                "The prior maps fade from green to <<white|dark grey>>: they are high near the landmark and 0 "
+                "elsewhere. The learned maps do not use the labels yet.",
+                "At β = 1, what will the learned maps show that the prior cannot?",
                 ("Purple on the other class", "A wider green bump", "A sharper green bump"),
                 0,
                 "A sum of cosines can go below 0: it is green, similar, on the landmark's own moon and purple, "
