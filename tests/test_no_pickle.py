@@ -53,6 +53,7 @@ def suspects(code: str) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_source_loads_a_pickle_or_code():
     found = {str(path.relative_to(ROOT)): suspects(path.read_text(encoding="utf-8")) for path in sources()}
     assert len(found) > 100

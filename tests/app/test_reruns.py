@@ -182,6 +182,7 @@ def test_rare_draws_of_the_documentation_are_those_of_the_shipped_reruns(shipped
     )
 
 
+@pytest.mark.slow
 def test_less_clear_causes_of_the_documentation_have_the_numbers_of_the_shipped_rows(shipped):
     text = " ".join((ROOT / "docs/reproduction.md").read_text(encoding="utf-8").split())
     rows = pd.DataFrame(

@@ -156,6 +156,7 @@ def test_a_few_texts_among_numbers_are_missing_and_many_make_a_text():
     assert many.kind == "text" and "“oops”" in many.note
 
 
+@pytest.mark.slow
 def test_parquet_bomb_is_refused_before_it_expands(monkeypatch):
     bomb = repeated(100_000_000)
     assert len(bomb) < 1_000_000

@@ -174,6 +174,7 @@ def test_the_part_of_plotly_is_of_the_version_of_the_whole():
 
 
 @pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.slow
 def test_without_node_the_whole_of_plotly_stands_for_its_part(tmp_path, monkeypatch, installed):
     part = tmp_path / "part.js"
     monkeypatch.setattr(writing, "PLANE", part)

@@ -204,6 +204,7 @@ def test_features_that_are_no_numbers_of_the_points_are_named(function, says):
     [LEARNED, *BOOSTED, rff.PseudoPosteriorFeatures("learned", 4, 50)],
     ids=["learned", "landmarks", "cosines", "kernel"],
 )
+@pytest.mark.slow
 def test_other_labels_on_the_rows_of_the_bound_change_neither_features_nor_prior(features):
     X, y = sample()
     first = rff.CertifiedClassifier(features, random_state=0).fit(X, y)
@@ -274,6 +275,7 @@ RARE |= {scheme: {"estimator": LogisticRegression(), "scheme": scheme} for schem
 @pytest.mark.filterwarnings("ignore:The .* rows that teach hold one class only")
 @pytest.mark.parametrize("settings", RARE.values(), ids=RARE)
 @pytest.mark.parametrize("labels", [[1], [1, 1, 1], [1, 2]])
+@pytest.mark.slow
 def test_no_seed_makes_a_fit_raise_where_classes_are_rare(settings, labels):
     """A vote that always says the prior's only class has the bound of its errors on the other rows."""
     X, constant = sample(60)[0], 0
@@ -501,6 +503,7 @@ def test_the_majority_is_that_of_the_rows_that_teach_and_errs_on_the_others(sett
     assert model.majority_error_ == (y[model.bound_rows_] != names[counts.argmax()]).mean()
 
 
+@pytest.mark.slow
 def test_a_classifier_answers_what_its_estimator_answers():
     X = sample(400)[0]
     y = X.sum(axis=1) > 0

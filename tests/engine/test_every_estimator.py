@@ -105,6 +105,7 @@ EVERY += [rff.CertifiedClassifier(estimator=LogisticRegression(), scheme="progre
 
 
 @pytest.mark.parametrize("estimator", EVERY, ids=lambda one: type(one).__name__)
+@pytest.mark.slow
 def test_a_fit_that_raises_leaves_an_estimator_as_it_was(estimator):
     X, y = sample()
     fitted = clone(estimator).fit(X, y)

@@ -113,6 +113,7 @@ def set_blocks(monkeypatch, entries, cores=3):
 @pytest.mark.parametrize("entries", [2**22, 200, 60, 1])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.slow
 def test_similarity_is_the_weighted_sum_of_cosines(monkeypatch, d, own, entries):
     set_blocks(monkeypatch, entries)
     X, points, omega, Q = representation(d=d, own=own)

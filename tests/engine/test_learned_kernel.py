@@ -32,6 +32,7 @@ def squares(n: int, seed: int):
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, *DRAWN])
+@pytest.mark.slow
 def test_a_fine_pattern_gets_a_narrow_kernel_and_fewer_errors(name):
     X, y = squares(400, 0)
     fresh, labels = squares(2000, 1)
@@ -44,12 +45,14 @@ def test_a_fine_pattern_gets_a_narrow_kernel_and_fewer_errors(name):
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, *DRAWN])
+@pytest.mark.slow
 def test_the_choice_follows_the_unit_of_the_columns(name):
     X, y = squares(300, 0)
     one, other = made(name).fit(X, y).kernel_, made(name).fit(8 * X, y).kernel_
     assert np.allclose(one(X[:50]), other(8 * X[:50])) and one != kernels_to_try(X)[0]
 
 
+@pytest.mark.slow
 def test_columns_of_noise_get_long_scales_and_the_others_short_ones():
     rng = np.random.default_rng(0)
     (X, y), (fresh, labels) = (
@@ -95,6 +98,7 @@ def test_a_bound_pays_for_the_kernels_that_were_tried(name):
         rff.CertifiedClassifier(made(name, **(more and more | {"similarity": "prior"})), prior_fraction=0).fit(X, y)
 
 
+@pytest.mark.slow
 def test_a_grid_may_have_it_and_others_refuse_it():
     X, y = squares(200, 0)
     search = GridSearchCV(

@@ -137,6 +137,7 @@ def test_few_different_rows_are_warned_of():
         clone(TREE).fit(rng.integers(100, size=(200, 2)), y)
 
 
+@pytest.mark.slow
 def test_draws_are_uniform_and_depend_on_the_row_alone():
     X = np.random.default_rng(0).normal(size=(20_000, 3)).round(2)
     X[:, 1] *= X[:, 1] > 0  # zeros of both signs

@@ -238,6 +238,7 @@ def test_supervised_frequencies_count_a_whole_weight_as_repeated_rows(task):
         rff.LandmarkSimilarity("rbf", 5, "random", random_state=0),
     ],
 )
+@pytest.mark.slow
 def test_draws_of_rows_do_not_tell_a_whole_weight_from_repeated_rows(model, container):
     repeated = clone(model).fit(container(X.repeat(WHOLE, axis=0)), Y.repeat(WHOLE)).transform(X)
     plain = clone(model).fit(X, Y).transform(X)

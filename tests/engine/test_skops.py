@@ -65,6 +65,7 @@ def test_an_estimator_keeps_its_kernel(kernel, io, sample):
         np.testing.assert_array_equal(again.partial_fit(X[40:], y[40:]).transform(X), expected[1])
 
 
+@pytest.mark.slow
 def test_types_that_are_not_trusted_are_refused(io, sample):
     data = io.dumps(rff.RandomFourierFeatures(n_components=5).fit(*sample))
     with pytest.raises(io.exceptions.UntrustedTypesFoundException, match="RandomFourierFeatures"):

@@ -70,6 +70,7 @@ def test_a_table_has_the_certificate_of_its_classifier(table, page, capsys):
     assert spoken in re.sub("<[^>]*>", "\n", page.read_text(encoding="utf-8")).split("\n")
 
 
+@pytest.mark.slow
 def test_marks_of_writing_direction_in_a_file_name_are_escaped(table, tmp_path):
     name = "a\u202egnp\u2066\x07.csv"
     (tmp_path / name).write_bytes(table.read_bytes())
@@ -108,6 +109,7 @@ def test_rows_for_an_aim_are_said(table, capsys):
     assert said.startswith("To certify 0.1 %") and "takes no number of rows, however large, to" in said
 
 
+@pytest.mark.slow
 def test_a_page_is_verified_with_its_table_alone(table, page, capsys):
     assert main(["certify", "--verify", str(page), "--table", str(table)]) == 0
     said = capsys.readouterr().out
@@ -248,6 +250,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("what", DAMAGED)
+@pytest.mark.slow
 def test_a_damaged_page_is_refused_in_one_sentence(what, table, page, capsys):
     text, damaged = page.read_text(encoding="utf-8"), page.with_name("damaged.html")
     assert DAMAGED[what][0] in text
@@ -302,6 +305,7 @@ def test_known_classifiers_can_be_imported_by_their_paths():
         assert getattr(importlib.import_module(module), name) is kind
 
 
+@pytest.mark.slow
 def test_a_class_of_ones_own_is_named_by_the_caller(table, own, capsys):
     mine = ["--classifier", "own_classes.Mine"]
     assert main([*of(table), *mine, "--html", "mine.html"]) == 0
@@ -316,6 +320,7 @@ NO_CLASS, AT_FAULT = ["sys.exit", "os.abort", "NoEstimator", "maker"], ["ending_
 
 
 @pytest.mark.parametrize("named", NO_CLASS + AT_FAULT)
+@pytest.mark.slow
 def test_what_a_caller_names_is_a_class_of_classifiers_and_ends_no_program(named, table, page, own, capsys):
     named = named if "." in named else f"own_classes.{named}"
     for command in (of(table), ["certify", "--verify", str(page), "--table", str(table)]):
@@ -408,6 +413,7 @@ def test_texts_of_a_table_do_no_harm(table):
 
 
 @pytest.mark.parametrize("numbers", [False, True])
+@pytest.mark.slow
 def test_a_fitted_model_is_certified_and_verified_by_the_column_of_what_it_says(numbers, tmp_path, capsys):
     rng = np.random.default_rng(0)
     labels, others = rng.integers(0, 3, 200), rng.integers(0, 3, 200)

@@ -160,6 +160,7 @@ def test_the_plane_has_the_kernels_values_at_the_cells():
 
 @pytest.mark.parametrize("name", ["moons", "wine"])
 @pytest.mark.parametrize("method", ["monte_carlo", "sample"])
+@pytest.mark.slow
 def test_method_view_is_one_draw_projected_to_the_plane(name, method):
     settings = settings_of(name, seed=3)
     rows, kernel = settings.rows_and_kernel()

@@ -113,6 +113,7 @@ def test_votes_agree_with_predictions():
     assert np.abs(votes).max() <= 1
 
 
+@pytest.mark.slow
 def test_the_live_view_has_the_terms_of_every_step_and_pays_for_a_look():
     made = vote("pbrff", prior_fraction=0.0)
     packed = view._pack_vote(5, made, n_looks=2)["terms"]
