@@ -276,6 +276,7 @@ RARE |= {scheme: {"estimator": LogisticRegression(), "scheme": scheme} for schem
 @pytest.mark.parametrize("settings", RARE.values(), ids=RARE)
 @pytest.mark.parametrize("labels", [[1], [1, 1, 1], [1, 2]])
 @pytest.mark.slow
+@pytest.mark.more(after=4)
 def test_no_seed_makes_a_fit_raise_where_classes_are_rare(settings, labels):
     """A vote that always says the prior's only class has the bound of its errors on the other rows."""
     X, constant = sample(60)[0], 0
