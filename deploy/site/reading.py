@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import catalogue, deferred, lessons, live, sharing
 from pages.shared.catalogue import BY_NAME
-from pages.shared.controls import screen, toy
+from pages.shared.controls import screen
 from pages.shared.controls.own_points import OWN
 from pages.shared.lesson import Lesson
 from pages.shared.server import navigation
@@ -140,9 +140,7 @@ class Reader:
 
     def allowed(self, key: str) -> list[str]:
         """Return the values that a control allows, as texts."""
-        control = next((one for one in self._controls() if one.key == key), None)
-        if control is None:  # the first page has a slider and no sidebar
-            return [f"{value:g}" for value in toy.BETA.values]
+        control = next(one for one in self._controls() if one.key == key)
         if control.type != "slider":
             return list(control.options)
         steps = round((control.max - control.min) / control.step)

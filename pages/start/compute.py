@@ -36,8 +36,11 @@ STATIONS = {
     "moons": (MOONS, (-1.5, 0.25), 0.251),
     "spirals": (ToyData("spirals", 300, 0.1, 0), (-1.4, 0.9), 0.251),
 }
-#: Points drawn by hand: what is before their code, the points to begin with, and the place of the star among them.
-OWN, OWN_START, OWN_STAR = "own.", (((1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0)), (1, 1, -1, -1)), (0.8, 0.8)
+#: Points drawn by hand: what is before their code, the points to begin with and their classes, the star, and the width.
+OWN = "own."
+OWN_START = (((1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0)), (1, 1, -1, -1))
+OWN_STAR = (0.8, 0.8)
+OWN_SIGMA = 0.5
 #: Ends of its sliders.
 LIMITS = {"beta": (0.03, 30.0), "D": (10, CANDIDATES), "sigma": (0.1, 1.0)}
 #: The farthest coordinate of its star.
@@ -128,9 +131,14 @@ def station(tuning: Tuning) -> Station:
 
 
 def radio(tuning: Tuning) -> pd.DataFrame:
-    """Compare the kernel, the waves that are kept, and the posterior: test error, mean loss, KL in nats, and bound."""
+    """Compare the kernel, the waves that are kept, and the posterior: test error, mean loss, KL in nats, and bound.
+
+    There is no bound (nan) for a star that was moved after a look at the labels, nor for points drawn by hand.
+    """
     of = station(tuning)
-    n, D = len(of.y), len(of.loss)
+    n = len(of.y)
+    D = len(of.loss)
+    holds = tuning.star is None and not tuning.data.startswith(OWN)
     kept = [m for m in tuning.waves if m < D]
     weights = {"posterior": rff.pseudo_posterior(of.loss, tuning.beta, n)}
     if kept:
@@ -147,7 +155,7 @@ def radio(tuning: Tuning) -> pd.DataFrame:
             "loss": loss[name],
             "kl": kl[name],
             # The star is no training point, so its pairs are n.
-            "bound": rff.bounds.landmark_kl_inverse(loss[name], kl[name], n + 1, EPSILON),
+            "bound": rff.bounds.landmark_kl_inverse(loss[name], kl[name], n + 1, EPSILON) if holds else np.nan,
         }
         for name, values in similar.items()
     ]

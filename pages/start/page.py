@@ -26,7 +26,7 @@ RADIO = Code(
     compute.decode,
     f"data, waves, β, D and σ, such as checkerboard~12-480~1~2000~0.251, of {', '.join(compute.STATIONS)}, with waves "
     f"below {compute.CANDIDATES}, β from 0.03 to 30, D from 10 to {compute.CANDIDATES} and σ from 0.1 to 1",
-    "the radio begins anew",
+    "the radio starts from the beginning",
 )
 
 
@@ -56,7 +56,8 @@ def show_radio() -> None:
         "map is the mean of the waves that you keep, and a point takes the star's class where the map is green. "
         "$\\mathrm{KL} = \\ln(N/k)$ for $k$ of $N$ waves is the price of the choice. The [[posterior]] weighs all of "
         "them by $e^{-\\beta\\sqrt n\\,\\text{loss}}$. The bound is on the [[alignment loss]] of the waves, not on the "
-        f"error; a coin has 0.5. Errors are measured on {TEST_POINTS} fresh points; on points drawn by hand, on these."
+        "error; a coin has 0.5. It holds if the star, D and σ are chosen before a look at the labels. Errors are "
+        f"measured on {TEST_POINTS} fresh points; on points drawn by hand, on these."
     )
     with st.container(horizontal=True, key="first_steps"):
         link("landmarks", "**Many stars:** the same with all controls", **landmark_query(3, 1.0))

@@ -33,7 +33,6 @@ const GRIP = 22; // pixels around the star at which it is taken
 const MOST = 20; // waves that may be kept
 const STAR_STEP = 0.05; // of an arrow key
 const OWN = "own."; // before the code of points drawn by hand
-const OWN_SIGMA = 0.5;
 const APART = 0.12; // least distance of points that one stroke draws
 const GROUND = "#11151f";
 const AGREEMENT = colourTable(PALETTE.similarityInDark);
@@ -114,7 +113,7 @@ class LiveRadio extends LiveView {
     this.panel("canvas.needle", (c, w, h) => this.paintNeedle(c, w, h));
     this.find(".keep").onclick = () => this.toggle(this.focus.candidate);
     this.find(".turn").onclick = () => this.turn(!this.posterior);
-    this.find(".anew").onclick = () => this.choose(this.points);
+    this.find(".again").onclick = () => this.choose(this.points);
     for (const button of this.brushes) {
       button.onclick = () => {
         this.brush = Number(button.dataset.label);
@@ -128,11 +127,6 @@ class LiveRadio extends LiveView {
   /** @returns {NodeListOf<HTMLElement>} */
   get brushes() {
     return this.root.querySelectorAll(".brush");
-  }
-
-  /** Whether the points are drawn by hand. */
-  get isOwn() {
-    return this.points.name.startsWith(OWN);
   }
 
   /** Sliders do not depend on the page. */
@@ -194,11 +188,11 @@ class LiveRadio extends LiveView {
 
   /** Points drawn by hand; without fresh ones, errors are those on the points. @param {string} name with their code @returns {Points} */
   drawn(name) {
-    const { extent, cells, star } = this.data.own;
+    const { extent, cells, star, sigma } = this.data.own;
     const points = decodePoints(name.slice(OWN.length), cells);
     const X = Float64Array.from(points.flatMap(({ x, y }) => [x, y].map((cell) => 2 * extent * (cell / cells - 0.5))));
     const y = Int8Array.from(points, ({ label }) => label);
-    return { name, X, y, testX: X, testY: y, extent, star, sigma: OWN_SIGMA };
+    return { name, X, y, testX: X, testY: y, extent, star, sigma, byHand: true };
   }
 
   settle() {
@@ -217,7 +211,7 @@ class LiveRadio extends LiveView {
 
   // --- input --------------------------------------------------------------------------------------------------------
 
-  /** Choose a data set, and begin anew with it. @param {Points} points */
+  /** Choose a data set, and start again with it. @param {Points} points */
   choose(points) {
     this.mask.fill(0);
     Object.assign(this, { points, kept: [], placed: null, posterior: false, compared: false, focus: {} });
@@ -249,9 +243,9 @@ class LiveRadio extends LiveView {
   /** Keep a candidate, or let it go. @param {number | undefined} m */
   toggle(m) {
     if (m === undefined) return;
-    const without = this.kept.filter((one) => one !== m);
-    if (without.length === this.kept.length && without.length < MOST) without.push(m);
-    this.kept = without;
+    const others = this.kept.filter((one) => one !== m);
+    if (others.length === this.kept.length && others.length < MOST) others.push(m);
+    this.kept = others;
     this.posterior = false;
     this.focus = {};
     this.request();
@@ -324,8 +318,8 @@ class LiveRadio extends LiveView {
     };
     canvas.onpointerdown = (event) => {
       this.holdsStar = grips(event);
-      if (!this.holdsStar && this.isOwn) this.painting = this.brush;
-      if (this.holdsStar || this.isOwn) canvas.setPointerCapture(event.pointerId);
+      if (!this.holdsStar && this.points.byHand) this.painting = this.brush;
+      if (this.holdsStar || this.points.byHand) canvas.setPointerCapture(event.pointerId);
       if (this.painting !== undefined) this.draw(pointerIn(event, canvas, this.points.extent), event.timeStamp);
     };
     canvas.onpointermove = (event) => {
@@ -381,9 +375,9 @@ class LiveRadio extends LiveView {
   }
 
   compute() {
-    const { points, star, sigma, D, own, computed, posterior, compared, strength } = this;
+    const { points, star, sigma, D, own, posterior, compared, strength } = this;
     const of = [points.name, ...star, sigma].join(" ");
-    if (computed.station !== of) {
+    if (this.computed.station !== of) {
       this.station = new Station(points, star, sigma, this.draws, GRID, this.station);
       this.agreements = this.station.agreements(this.grid);
       this.Q = new Float64Array(this.station.N);
@@ -399,15 +393,20 @@ class LiveRadio extends LiveView {
     const its = compared ? [D, strength].join(" ") : "";
     if (this.computed.its !== its) {
       this.computed.its = its;
-      pseudoPosterior(station.loss, 1, station.N, D, strength, points.y.length, this.Q);
-      this.its = station.worthOf(this.Q, D);
-      station.map(this.Q, D, this.itsMap);
+      this.its = compared ? this.weighAll() : undefined;
     }
-    if (!compared) this.its = undefined;
     if (this.computed.cover !== String(posterior)) {
       this.computed.cover = String(posterior);
       this.colourCover();
     }
+  }
+
+  /** Worth of the posterior; its map goes to `itsMap`. */
+  weighAll() {
+    const { station, D, strength, Q, points } = this;
+    pseudoPosterior(station.loss, 1, station.N, D, strength, points.y.length, Q);
+    station.map(Q, D, this.itsMap);
+    return station.worthOf(Q, D);
   }
 
   /** Worth of the mean of some waves; their map goes to `out`. @param {number[]} own @param {Float32Array} out */
@@ -432,12 +431,16 @@ class LiveRadio extends LiveView {
   // --- words --------------------------------------------------------------------------------------------------------
 
   write() {
-    const { yours, its, own, compared, posterior, focus } = this;
+    const { yours, its, own, posterior, focus } = this;
     const pairs = { your: yours, its };
     for (const [who, worth] of Object.entries(pairs)) {
       this.find(`.${who}-error`).textContent = worth ? percent(worth.error) : "?";
       this.find(`.${who}-kl`).textContent = worth ? `${worth.kl.toFixed(2)} nats` : "?";
-      this.find(`.${who}-bound`).textContent = !worth ? "?" : this.placed ? "none" : worth.bound.toFixed(3);
+      this.find(`.${who}-bound`).textContent = !worth
+        ? "?"
+        : Number.isNaN(worth.bound)
+          ? "none"
+          : worth.bound.toFixed(3);
     }
     this.find(".heard-words").textContent = this.heardWords();
     this.find(".verdict").textContent = this.verdict();
@@ -447,14 +450,16 @@ class LiveRadio extends LiveView {
     this.find(".turn").textContent = posterior ? "Show your waves" : "Let the posterior do it";
     this.find(".turn").setAttribute("aria-pressed", String(posterior));
     for (const [k, button] of this.root.querySelectorAll(".set").entries()) {
-      button.setAttribute("aria-pressed", String(this.isOwn ? k === this.sets.length : this.sets[k] === this.points));
+      button.setAttribute(
+        "aria-pressed",
+        String(this.points.byHand ? k === this.sets.length : this.sets[k] === this.points),
+      );
     }
-    this.find(".of-error").textContent = this.isOwn ? "error on your points" : "test error";
-    this.find(".brushes").hidden = !this.isOwn;
+    this.find(".of-error").textContent = this.points.byHand ? "error on your points" : "test error";
+    this.find(".brushes").hidden = !this.points.byHand;
     for (const button of this.brushes) {
       button.setAttribute("aria-pressed", String(Number(button.dataset.label) === this.brush));
     }
-    this.root.classList.toggle("compared", compared);
   }
 
   heardWords() {
@@ -479,7 +484,8 @@ class LiveRadio extends LiveView {
           ? `The posterior: ${percent(its.error)}. Can you do better?`
           : `Without labels ${percent(yours.error)} are wrong. Green waves agree with the labels: find two.`,
     ];
-    if (placed) sentences.push("The star was moved after a look at the labels, so no bound holds for it.");
+    if (this.points.byHand) sentences.push("Points drawn by hand are no random sample, so no bound holds for them.");
+    else if (placed) sentences.push("The star was moved after a look at the labels, so no bound holds for it.");
     return sentences.join(" ");
   }
 
@@ -490,31 +496,24 @@ class LiveRadio extends LiveView {
 
   // --- figures ------------------------------------------------------------------------------------------------------
 
-  /** Make a button with a picture for each data set. */
+  /** Make a button with a picture for each data set, and one for drawing. */
   layOutSets() {
-    const place = this.find(".sets");
-    if (place.childElementCount) return;
+    if (this.find(".sets").childElementCount) return;
     for (const set of this.sets) {
-      const button = Object.assign(document.createElement("button"), {
-        type: "button",
-        className: "set",
-        title: set.name,
-      });
-      button.setAttribute("aria-label", `data: ${set.name}`);
-      button.onclick = () => this.choose(set);
-      const canvas = button.appendChild(document.createElement("canvas"));
-      place.append(button);
+      const canvas = document.createElement("canvas");
+      this.addSet(set.name, canvas, () => this.choose(set));
       this.panel(canvas, (c, w) => paintPoints(c, w, set.extent, set.X, set.y, 1.3, 150), { fixed: true });
     }
-    const pencil = Object.assign(document.createElement("button"), {
-      type: "button",
-      className: "set",
-      title: "draw your own points",
-    });
-    pencil.textContent = "✎";
-    pencil.setAttribute("aria-label", "data: draw your own points");
-    pencil.onclick = () => this.choose(this.drawn(this.data.own.start));
-    place.append(pencil);
+    this.addSet("draw your own points", "✎", () => this.choose(this.drawn(this.data.own.start)));
+  }
+
+  /** @param {string} title @param {Node | string} content @param {() => void} choose */
+  addSet(title, content, choose) {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "set", title });
+    button.setAttribute("aria-label", `data: ${title}`);
+    button.onclick = choose;
+    button.append(content);
+    this.find(".sets").append(button);
   }
 
   /** @param {Context} c @param {number} w */

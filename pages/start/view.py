@@ -5,7 +5,7 @@ from __future__ import annotations
 from datasets.points import CELLS, EXTENT, MAX_POINTS, encode_points
 from pages.shared.live.packing import as_base64, with_version
 from pages.start import compute
-from pages.start.compute import OWN, OWN_STAR, OWN_START
+from pages.start.compute import OWN, OWN_SIGMA, OWN_STAR, OWN_START
 
 
 def radio() -> dict:
@@ -13,22 +13,20 @@ def radio() -> dict:
     own = {
         "start": OWN + encode_points(*OWN_START),
         "star": OWN_STAR,
+        "sigma": OWN_SIGMA,
         "extent": EXTENT,
         "cells": CELLS,
         "most": MAX_POINTS,
     }
-    return with_version({"sets": [packed(name) for name in compute.STATIONS], "own": own, "candidates": draws()})
-
-
-def draws() -> str:
-    """Pack the draws of the candidates."""
-    return as_base64(compute.candidate_draws(), "<f4")
+    sets = [packed(name) for name in compute.STATIONS]
+    return with_version({"sets": sets, "own": own, "candidates": as_base64(compute.candidate_draws(), "<f4")})
 
 
 def packed(name: str) -> dict:
     """Pack a data set, with the place of its star and the width of its kernel."""
     data, star, sigma = compute.STATIONS[name]
-    sample, fresh = data.sample(), data.fresh_sample()
+    sample = data.sample()
+    fresh = data.fresh_sample()
     return {
         "name": name,
         "points": as_base64(sample.X, "<f8"),

@@ -82,7 +82,11 @@ def test_a_code_names_what_is_set_on_the_radio():
 )
 def test_what_is_no_code_of_the_radio_is_answered_in_a_sentence(code):
     taken, note = RADIO.sanitize([code])
-    assert taken is None and note.startswith("The link asked for radio = ") and "So the radio begins anew." in note
+    assert (
+        taken is None
+        and note.startswith("The link asked for radio = ")
+        and "So the radio starts from the beginning." in note
+    )
 
 
 @pytest.mark.slow

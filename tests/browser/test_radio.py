@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from pages.start import compute
@@ -39,7 +40,7 @@ def numbers(tuning: compute.Tuning) -> dict:
         for name, text in (
             ("error", f"{100 * rows.test_error[row]:.1f} %"),
             ("kl", f"{rows.kl[row]:.2f} nats"),
-            ("bound", f"{rows.bound[row]:.3f}"),
+            ("bound", "none" if np.isnan(rows.bound[row]) else f"{rows.bound[row]:.3f}"),
         )
     }
 

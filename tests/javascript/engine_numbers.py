@@ -246,8 +246,10 @@ def radio() -> dict:
         tuning = start.decode(code)
         sample, fresh, place = start.points_of(tuning.data)
         points = {"X": sample.X, "y": sample.y, "testX": single(fresh.X), "testY": fresh.y, "extent": EXTENT}
+        points["byHand"] = tuning.data.startswith(start.OWN)
         loss = start.station(replace(tuning, D=start.CANDIDATES)).loss
-        rows = {row.pop("similarity"): row for row in start.radio(tuning).to_dict("records")}
+        table = start.radio(tuning).astype(object)
+        rows = {row.pop("similarity"): row for row in table.where(table.notna(), None).to_dict("records")}
         cases.append({"code": code, "points": points | {"star": place}, "loss": loss, "rows": rows})
     return {"draws": start.candidate_draws(), "cases": cases}
 

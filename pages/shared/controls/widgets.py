@@ -43,7 +43,7 @@ class Control(ABC):
 
     def current(self):
         """Return the value that the page shows."""
-        return st.session_state.get(self.key, self.default)  # type: ignore[attr-defined]
+        return st.session_state.get(self.key, self.default)
 
     def put(self, value) -> None:
         """Set the value, before the widget is shown."""
