@@ -28,6 +28,8 @@ const FASTEST = 14; // half the side of the card, in radians per unit of x
 const SCRATCH = 1.4; // radius that a finger reveals, likewise
 const STEP = 0.5; // of an arrow key, likewise
 const STRONG = 0.45; // agreement at the end of the colours
+const DIAL = 0.7; // at the end of the dial: no wave of the data sets agrees better
+const SEGMENTS = 48; // of the dial
 const STEADY = 8; // pixels that a finger may move in a tap
 const GRIP = 22; // pixels around the star at which it is taken
 const MOST = 20; // waves that may be kept
@@ -422,8 +424,8 @@ class LiveRadio extends LiveView {
     const { cover, mask, posterior, agreements } = this;
     for (let k = 0; k < mask.length; k++) {
       const [row, column] = [PLANE_CELLS - 1 - Math.floor(k / PLANE_CELLS), k % PLANE_CELLS];
-      const level = (agreements[k] / STRONG + 1) * 127.5;
-      cover.pixels[row * PLANE_CELLS + column] = posterior || mask[k] ? colourAt(AGREEMENT, level) : 0;
+      const shown = posterior || mask[k];
+      cover.pixels[row * PLANE_CELLS + column] = shown ? colourAt(AGREEMENT, levelOf(agreements[k])) : 0;
     }
     cover.context.putImageData(cover.image, 0, 0);
   }
@@ -575,18 +577,18 @@ class LiveRadio extends LiveView {
     const radius = Math.min(w / 2 - 2, h - 1.6 * size);
     const [x, y] = [w / 2, h - 1.5 * size];
     const at = (/** @type {number} */ turn, /** @type {number} */ r) => {
-      const angle = Math.PI * (1 - (Math.max(-STRONG, Math.min(turn, STRONG)) / STRONG + 1) / 2);
+      const angle = Math.PI * (1 - (Math.max(-DIAL, Math.min(turn, DIAL)) / DIAL + 1) / 2);
       return /** @type {[number, number]} */ ([x + r * radius * Math.cos(angle), y - r * radius * Math.sin(angle)]);
     };
-    for (let k = 0; k < 48; k++) {
-      const [from, to] = [k, k + 1.2].map((step) => (step / 24 - 1) * STRONG);
+    for (let k = 0; k < SEGMENTS; k++) {
+      const [from, middle, to] = [k, k + 0.5, k + 1.2].map((step) => ((2 * step) / SEGMENTS - 1) * DIAL);
       c.beginPath();
       c.moveTo(...at(from, 0.8));
       c.lineTo(...at(from, 1));
       c.lineTo(...at(to, 1));
       c.lineTo(...at(to, 0.8));
       c.closePath();
-      c.fillStyle = cssColour(colourAt(AGREEMENT, (255 * k) / 47));
+      c.fillStyle = cssColour(colourAt(AGREEMENT, levelOf(middle)));
       c.fill();
     }
     c.beginPath();
@@ -598,7 +600,7 @@ class LiveRadio extends LiveView {
     c.fill();
     c.font = fontOf(size);
     c.textBaseline = "alphabetic";
-    const words = w > 9 * this.rem; // room for them
+    const words = w > 12 * this.rem; // room for them
     for (const [text, align, left] of /** @type {[string, CanvasTextAlign, number][]} */ ([
       [words ? "disagrees" : "", "left", x - radius],
       [signed(value), "center", x],
@@ -609,6 +611,9 @@ class LiveRadio extends LiveView {
     }
   }
 }
+
+/** Place of an agreement in the table of colours. @param {number} agreement */
+const levelOf = (agreement) => (agreement / STRONG + 1) * 127.5;
 
 /** A number with its sign and two figures. @param {number} value */
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;

@@ -36,7 +36,7 @@ def decode(code: str) -> Moved:
 MOVED = Code(
     "moved",
     decode,
-    "frequencies and their places at width 1, such as 3_1.25~7_-0.5, each frequency once, numbered below "
+    "frequencies and their places at width 1, such as `3_1.25~7_-0.5`, each frequency once, numbered below "
     f"{MOVABLE}, places up to {FARTHEST}",
     "all frequencies stay where they were drawn",
 )
