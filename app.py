@@ -15,7 +15,7 @@ for record in catalogue.PAGES:
         icon=f":material/{record.icon}:" if record.icon else None,
         url_path=record.path,
         default=record.path == "",
-        visibility="hidden" if record.hidden else "visible",
+        visibility="hidden" if record.of else "visible",
     )
     menus.setdefault(record.menu, []).append(shown)
 page = st.navigation(menus, position="top")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,18 +37,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.processes < 1:
         print(f"--processes is {given.processes}; at least 1 is needed.", file=sys.stderr)
         return 2
-    with tempfile.TemporaryDirectory() as store:
-        # The first page starts a run of its own, which must not reach a store of results that is in use.
-        os.environ["RFF_STORE"] = f"sqlite:///{store}/results.sqlite"
-        os.environ["RFF_MAX_WORKERS"] = "0"  # pages are computed side by side already, and idle workers outlive them
-        from deploy.site.writing import export  # reads the environment
+    os.environ["RFF_MAX_WORKERS"] = "0"  # pages are computed side by side already, and idle workers outlive them
+    from deploy.site.writing import export  # reads the environment
 
-        try:
-            pages = [page for page in EDITION if page.name in (given.pages or [page.name])]
-            export(given.output, pages, given.defaults, given.processes)
-        except (ValueError, OSError) as error:
-            print(error, file=sys.stderr)
-            return 2
+    try:
+        pages = [page for page in EDITION if page.name in (given.pages or [page.name])]
+        export(given.output, pages, given.defaults, given.processes)
+    except (ValueError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
     print(f"{given.output / 'index.html'} opens it; {megabytes(given.output):.1f} MB in all.")
     return 0
 

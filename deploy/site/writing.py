@@ -86,9 +86,9 @@ def prepare(folder: Path) -> None:
 
 
 def silence() -> None:
-    """Drop what each run of a page logs: that there is no browser, and that the first page has started a run."""
-    for name in ("streamlit.runtime.scriptrunner_utils.script_run_context", "pages.shared.server.runs"):
-        logging.getLogger(name).addFilter(lambda record: record.levelno > logging.WARNING)
+    """Drop what each run of a page logs: that there is no browser."""
+    logger = logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context")
+    logger.addFilter(lambda record: record.levelno > logging.WARNING)
 
 
 def export(folder: Path, pages: Sequence[Page], only_defaults: bool = False, processes: int = 2) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -24,18 +24,12 @@ METHODS = ("sample", "cluster", "nearest")
 COMPARED = METHODS[:2]
 #: Numbers of landmarks on the slider and of the error curve; draws of the curve, and steps of its descents.
 LANDMARK_COUNTS, CURVE_DRAWS, CURVE_STEPS = (2, 5, 10, 20, 50, 100), 3, 15
-#: Numbers of frequencies at which losses on landmarks and on all points are compared.
-GAP_R = (5, 20)
-#: Sets of frequencies for each.
-N_FUNCTIONS = 30
 #: Penalty on ||p||^2 in a descent. It can be tiny: in the plane few frequencies suffice, and there are many points.
 RIDGE = 1e-6
-#: Failures that Proposition 1 allows.
-_DELTA = 0.05
 #: Standard deviations of the prior that the square of frequencies shows, to either side.
 _WIDTHS = 3.5
 # Streams of random numbers; the points are drawn from the seed alone.
-_LANDMARKS, _FREQUENCIES, _CURVE, _GAPS = 1, 2, 3, 4
+_LANDMARKS, _FREQUENCIES, _CURVE = 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -260,74 +254,6 @@ def landmark_curve(
     return errors
 
 
-@dataclass(frozen=True)
-class LossGaps:
-    """Differences between the loss on landmarks and the loss on all points; (P, draws) each, P numbers of landmarks."""
-
-    counts: tuple[int, ...]
-    """Numbers of landmarks"""
-    sampled: np.ndarray
-    """Largest |L_n - L| among many frequencies of the prior, a lower bound on the quantity of Proposition 1"""
-    sampled_fitted: np.ndarray
-    """|L_n - L| at frequencies and weights fitted to these landmarks"""
-    sample_bound: np.ndarray
-    """Proposition 1, for frequencies no longer than the longest of these"""
-    clustered: np.ndarray
-    """Largest |L^c - L| among the same frequencies, a lower bound on the quantity of Proposition 2"""
-    clustered_fitted: np.ndarray
-    """|L^c - L| at frequencies and weights fitted to the centroids"""
-    cluster_bound: np.ndarray
-    """Proposition 2"""
-
-
-def loss_gaps(data: ToyData, sigma: float, r: int) -> LossGaps:
-    """Compare the loss on landmarks with the loss on all points (Li et al. 2019, Propositions 1 and 2).
-
-    Fitted weights are divided by their sum, since the propositions assume the simplex. Landmarks of Proposition 1
-    are drawn with replacement. The largest difference is taken over `N_FUNCTIONS` sets of `r` frequencies.
-    """
-    X = inputs(data)
-    kernel = rff.GaussianKernel(sigma)
-    rng = np.random.default_rng((data.seed, _GAPS))
-    counts = landmark_counts(data.n)
-    drawn = [kernel.sample_frequencies(r, 2, rng) for _ in range(N_FUNCTIONS)]
-    on_all = np.array([rff.kernel_approximation_loss(X, kernel, W) for W in drawn])
-    diameter = float(np.sqrt(((X[:, None] - X) ** 2).sum(axis=2)).max())
-    gaps = np.empty((6, len(counts), CURVE_DRAWS))
-    for i, n in enumerate(counts):
-        for draw in range(CURVE_DRAWS):
-            rows = X[rng.choice(len(X), size=n)]
-            W, p = _on_the_simplex(rows, kernel, drawn[0], None)
-            of_drawn = np.array([rff.kernel_approximation_loss(rows, kernel, W, distinct=True) for W in drawn])
-            of_fitted = rff.kernel_approximation_loss(rows, kernel, W, p, distinct=True)
-            bound = rff.sample_loss_bound(n, r, 2, _longest([*drawn, W]), diameter, _DELTA)
-            gaps[:3, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
-            centroids, shares = rff.kernel_landmarks(X, n, "cluster", rng)
-            W, p = _on_the_simplex(centroids, kernel, drawn[0], shares)
-            exact = kernel(centroids)
-            of_drawn = np.array([_loss(centroids, shares, exact, W, None) for W in drawn])
-            of_fitted = _loss(centroids, shares, exact, W, p)
-            distances = np.sqrt(((X[:, None] - centroids) ** 2).sum(axis=2)).min(axis=1)
-            bound = rff.cluster_loss_bound(distances, _longest([*drawn, W]), np.exp(-0.5) / sigma)
-            gaps[3:, i, draw] = *_gaps(X, kernel, of_drawn - on_all, of_fitted, W, p), bound
-    return LossGaps(counts, *gaps)
-
-
-def _gaps(X, kernel, of_drawn, of_fitted, W, p) -> tuple[float, float]:
-    """Return the largest difference among drawn frequencies, and the difference of fitted ones."""
-    return np.abs(of_drawn).max(), abs(of_fitted - rff.kernel_approximation_loss(X, kernel, W, p))
-
-
-def _on_the_simplex(landmarks, kernel, omega, shares):
-    """Fit frequencies, and divide their weights by the sum."""
-    adapted = rff.adapt_frequencies(landmarks, kernel, omega, shares, RIDGE, max_steps=CURVE_STEPS)
-    return adapted.frequencies, adapted.weights / adapted.weights.sum()
-
-
-def _longest(frequencies) -> float:
-    return float(np.linalg.norm(np.concatenate(frequencies), axis=1).max())
-
-
 def numbers(settings: AdaptiveSettings, r: int, ridge: float) -> pd.DataFrame:
     """Return all numbers of the page as one table; frequencies are in radians per unit of x, errors are relative."""
     points = settings.data, settings.sigma
@@ -336,7 +262,6 @@ def numbers(settings: AdaptiveSettings, r: int, ridge: float) -> pd.DataFrame:
     plane = importance_plane(*points)
     counts = landmark_counts(settings.data.n)
     curves = {name: landmark_curve(*points, r, name) for name in COMPARED}
-    gaps = {count: loss_gaps(*points, count) for count in GAP_R}
     omega_1, omega_2 = plane_points(grid.grid).T
     tables = {
         "grid": {"omega_1": omega_1, "omega_2": omega_2, "prior": grid.prior.ravel(), "weight": grid.weights.ravel()},
@@ -373,14 +298,6 @@ def numbers(settings: AdaptiveSettings, r: int, ridge: float) -> pd.DataFrame:
             "error": np.concatenate([of_method.mean(axis=1) for of_method in curves.values()]),
             "best": np.concatenate([of_method.min(axis=1) for of_method in curves.values()]),
             "worst": np.concatenate([of_method.max(axis=1) for of_method in curves.values()]),
-        },
-        "differences of losses": {
-            "frequencies": np.repeat(list(gaps), len(counts)),
-            "landmarks": np.tile(counts, len(gaps)),
-            **{
-                one.name: np.concatenate([getattr(gap, one.name).mean(axis=1) for gap in gaps.values()])
-                for one in fields(LossGaps)[1:]
-            },
         },
     }
     frames = map(pd.DataFrame, tables.values())

@@ -1,8 +1,8 @@
-"""Figures of adaptive frequencies: weights on a grid, densities, and errors by landmarks."""
+"""Figures of adaptive frequencies: weights on a grid, densities, errors by landmarks and by frequencies."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +24,7 @@ from rff_engine.plots.style import (
 )
 
 if TYPE_CHECKING:
-    from pages.adaptive.compute import GridWeights, ImportancePlane, LossGaps
+    from pages.adaptive.compute import GridWeights, ImportancePlane
 
 _POINT, _LANDMARK = "#8C8C8C", "#E69F00"
 #: Colours of a descent: landmarks, start and trail of a frequency, errors over all points, at landmarks, at the start.
@@ -37,6 +37,10 @@ DESCENT_COLOURS = {
     "drawn": METHOD_COLOURS["monte_carlo"],
 }
 DESCENT_DASHES = {"all": "solid", "landmarks": "dash", "drawn": "dot"}
+_CURVE_TICKS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+_GREY = "#8C8C8C"
+# Legend entries per row in a narrow window, and the height of a row in pixels.
+_ENTRIES_A_ROW, _ROW = 3, 20
 _ERROR_TICKS = tuple(float(f"{lead}e{power}") for power in range(-6, 1) for lead in (1, 3))
 _ERROR_TEXTS = tuple(f"{tick:g}" for tick in _ERROR_TICKS)
 
@@ -114,40 +118,23 @@ def landmark_errors(
     return finish(fig, 400, margin=fixed_margin(top=62))
 
 
-def loss_gaps(gaps: Mapping[str, LossGaps]) -> go.Figure:
-    """Plot the difference of losses on landmarks and on all points against the number of landmarks, and its bounds.
+def errors_against_frequencies(
+    r_values: Mapping[str, Sequence[int]], errors: Mapping[str, ArrayLike], chosen: int
+) -> go.Figure:
+    """Plot the relative error of the kernel matrix against the number of frequencies, on logarithmic axes.
 
-    The `gaps` are by the number of frequencies r. One panel has landmarks drawn with replacement, the other centroids.
+    Numbers and `errors` (R, n_draws) are by method. Lines are means over draws, bands from the smallest to the largest.
     """
-    fig = Sheet(columns=2, gap=(0.1, 0))
-    kinds = (("", "largest", 2.4, 0), ("_fitted", "fitted", 1.2, 1), ("_bound", "Proposition", 2.4, 2))
-    for column, (start, bound, method) in enumerate(
-        (("sampled", "sample", "sample"), ("clustered", "cluster", "cluster")), start=1
-    ):
-        for (r, gap), dash in zip(gaps.items(), ("solid", "dash", "dot"), strict=False):
-            for end, what, width, k in kinds:
-                name = f"{what} {column}, r = {r}" if k == 2 else f"{METHOD_NAMES[method]}, {what}, r = {r}"
-                y = getattr(gap, (bound if k == 2 else start) + end).mean(axis=1).astype(np.float32)
-                line = {
-                    "color": DESCENT_COLOURS["drawn"] if k == 2 else METHOD_COLOURS[method],
-                    "width": width,
-                    "dash": dash,
-                }
-                add_curve(
-                    fig,
-                    np.asarray(gap.counts),
-                    y,
-                    name,
-                    line,
-                    "%{x} landmarks: %{y:.3g}",
-                    row=1,
-                    col=column,
-                    mode="lines+markers",
-                    marker={"symbol": ("circle", "circle-open", "square")[k]},
-                )
-    counts = next(iter(gaps.values())).counts
-    fig.update_xaxes(title="number of landmarks n", fixedrange=True, **log_axis(counts))
-    # Smaller differences of fitted frequencies would make the panels too coarse.
-    fig.update_yaxes(type="log", range=[-6, 3], dtick=1, exponentformat="power", fixedrange=True)
-    fig.update_yaxes(title="difference of the losses", col=1)
-    return finish(fig, 460, margin=fixed_margin(left=70, top=110))
+    fig = Sheet()
+    fig.add_vline(x=chosen, name="r", line={"color": _GREY, "width": 1, "dash": "dot"})
+    for method, of_method in errors.items():
+        r = np.asarray(r_values[method])
+        sizes = np.where(r == chosen, 13, 7)
+        add_means(fig, r, np.asarray(of_method), method, METHOD_DASHES[method], sizes, "r = %{x}: error %{y:.3g}")
+    every_r = sorted({r for values in r_values.values() for r in values})
+    fig.update_xaxes(title="number of frequencies r", **log_axis(every_r))
+    smallest = min((float(np.min(of_method)) for of_method in errors.values()), default=1)
+    ticks = {"tickvals": _CURVE_TICKS} if smallest >= _CURVE_TICKS[0] / 2 else {"dtick": 1, "exponentformat": "power"}
+    fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", **ticks)
+    above = 16 + _ROW * -(-len(errors) // _ENTRIES_A_ROW)
+    return finish(fig, 400 + above, margin=fixed_margin(top=above))

@@ -18,7 +18,7 @@ from pages.shared.server.cache import cache_results
 from rff_engine.plots.style import METHOD_NAMES
 
 cache_results(compute, "inputs", "chosen_landmarks", "importance_plane")
-cache_results(compute, in_workers=("grid_weights", "descent", "landmark_curve", "loss_gaps"))
+cache_results(compute, in_workers=("grid_weights", "descent", "landmark_curve"))
 cache_results(view, "live_descent")
 
 #: Ways to choose landmarks, by their labels.
@@ -175,24 +175,6 @@ def show_landmark_curve(values, settings: AdaptiveSettings, path: Descent) -> No
         key="landmark_curve",
         alt="Error over all points against the number of landmarks, for sampled rows and for centroids",
     )
-
-
-def show_loss_gaps(settings: AdaptiveSettings) -> None:
-    """Show the losses on landmarks and on all points, and the proven bounds on their difference."""
-    gaps = workers.results({r: partial(compute.loss_gaps, settings.data, settings.sigma, r) for r in compute.GAP_R})
-    few, many = gaps
-    at_most = {r: gap.sampled.mean(axis=1)[-1] for r, gap in gaps.items()}
-    layout.figure(
-        figures.loss_gaps(gaps),
-        f"**With {gaps[few].counts[-1]} landmarks the loss is off by at most {at_most[few]:.2g} at r = {few}; "
-        "Proposition 1 allows more than 4, which no loss exceeds.**",
-        "How far can landmarks mislead? The largest difference between the loss on n landmarks and that on all points, "
-        f"among {compute.N_FUNCTIONS} sets of r frequencies drawn from the prior, and the difference for those "
-        "fitted to the landmarks. Compare their slopes with that of Proposition 1, which falls as 1/√n. "
-        f"At r = {many} the largest difference is {at_most[many]:.2g}; Proposition 1 grows with r.",
-        key="gaps",
-        alt="Differences of the loss on landmarks and on all points against the number of landmarks, and two bounds",
-    )
     layout.equation(
         "Propositions 1 and 2",
         r"\sup_{f}\, \lvert L_n(f) - L(f)\rvert \le 4\sqrt{\tfrac{2\ln(1/\delta)}{n}} "
@@ -234,7 +216,6 @@ def main() -> None:
         "densities", lambda: show_densities(settings, compute.importance_plane(settings.data, settings.sigma))
     )
     deferred.show("curve", lambda: show_landmark_curve(values, settings, path))
-    deferred.show("gaps", lambda: show_loss_gaps(settings))
     chosen = {"method": settings.method, "landmarks": settings.n_landmarks}
     sharing.offer("adaptive", CONTROLS, values, lambda: compute.numbers(settings, values.r, values.ridge), chosen)
 

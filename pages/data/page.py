@@ -229,7 +229,7 @@ def _here() -> list[str]:
 
 
 def find_run(settings: RunSettings) -> Run | None:
-    """Return the run of these settings, if there is one; start the run of the start page without a click."""
+    """Return the run of these settings, if there is one; start that of the defaults without a click."""
     if not run_queue().persistent:
         st.warning(
             "Results are kept only until this server ends: its store of results cannot be opened. The server's log has "

@@ -18,7 +18,7 @@ def main() -> None:
         for term in TERMS:
             st.header(term.name, anchor=term.key)  # the links of terms lead there
             st.markdown(term.meaning)
-    st.page_link("pages/start/page.py", label="Start here", icon=":material/arrow_back:")
+    st.page_link("pages/start/page.py", label="Start", icon=":material/arrow_back:")
     presentation.show_button()
 
 

@@ -9,8 +9,7 @@ from pages.shared.controls.toy import KERNEL, NU, SEED
 from pages.shared.controls.widgets import Scale, mount
 from pages.shared.server.cache import cache_results
 
-cache_results(compute, "kernel_draw", "kernel_line", "kernel_functions", "kernel_plane", "kernel_errors")
-cache_results(compute, "lifted_circles")
+cache_results(compute, "kernel_draw", "kernel_line", "kernel_functions", "kernel_errors")
 cache_results(view, "live_prior")
 
 WIDTH = Scale(
@@ -57,30 +56,6 @@ def show_line(values, settings: compute.KernelSettings, moved: Moved | None) -> 
     )
 
 
-def show_plane(values, settings: compute.KernelSettings) -> None:
-    """Show the same in the plane."""
-    plane = compute.kernel_plane(settings, values.D)
-    omega = compute.kernel_draw(settings, 2)[0][: values.D]
-    left, right = st.columns(2)
-    with left:
-        layout.figure(
-            figures.frequencies_and_kernel(plane, omega, compute.FREQUENCY_RANGE, compute.DELTA_RANGE),
-            "**In the plane each dot is a [[frequency]] drawn from the density: a wave of its own direction.**",
-            "The longer a frequency, the faster its wave; the kernel is the average of all of them. "
-            f"{plane.outside} of {values.D} lie beyond the axes.",
-            key="plane",
-            alt="Sampled frequencies over the spectral density in the plane, and the kernel",
-        )
-    with right:
-        layout.figure(
-            figures.approximation_and_difference(plane, compute.DELTA_RANGE),
-            "**Raise D: the mean of the waves, stripes at first, converges to the kernel.**",
-            "The colours of the difference have a finer scale, which does not change with D.",
-            key="approximation",
-            alt="The mean of D cosines in the plane, and its difference from the kernel",
-        )
-
-
 def show_errors(values, settings: compute.KernelSettings) -> None:
     """Show the error of both feature maps against the number of features."""
     measured, expected = compute.kernel_errors(settings)
@@ -111,48 +86,6 @@ def show_errors(values, settings: compute.KernelSettings) -> None:
     )
 
 
-def show_lift(lift) -> None:
-    """Show nested circles that three cosines lift and a plane separates; losses and risks of the classifiers."""
-    st.header("What are features good for?")
-    left, right = st.columns(2)
-    with left:
-        layout.figure(
-            figures.lifted_points(lift),
-            "**No line separates two nested circles; lifted by three cosines, a plane separates nearly all.**",
-            "Turn it by hand; it first shows the plane almost from its edge. A linear method on features is nonlinear "
-            "in x.",
-            key="lift",
-            alt="Two nested circles mapped to three dimensions by three cosines, with a plane between the classes",
-        )
-    with right:
-        layout.figure(
-            figures.losses_against_margin(lift),
-            "**The 0-1 loss counts errors and is hard to minimise; the others are convex and lie above it.**",
-            "Losses of a decision value f(x) against the margin, positive where its sign is right. Ticks: the margins "
-            "of the circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis "
-            "are at its ends.",
-            key="losses",
-            alt="The 0-1, hinge, squared hinge and logistic losses against the margin, with the margins of points",
-        )
-    rows = ["| loss | a line: empirical risk | a line: risk | the plane: empirical risk | the plane: risk |"]
-    rows.append("|---|---|---|---|---|")
-    for loss, name in figures.LOSS_NAMES.items():
-        risks = [f"{risk:.3f}" for key in ("flat", "lifted") for risk in lift.risks[key][loss]]
-        rows.append(f"| {' | '.join([name, *risks])} |")
-    st.markdown("\n".join(rows))
-    layout.equation(
-        "risk and empirical risk",
-        r"\mathfrak R_{\mathrm{emp}}(f) = \frac1n\sum_{i=1}^n L\big(f(x_i), y_i\big), \qquad "
-        r"\mathfrak R(f) = \mathbb{E}_{(x,y)}\,L\big(f(x), y\big)",
-        "The empirical risk is the mean loss over the sample, the risk its expectation, here estimated on "
-        f"{compute.CIRCLE_FRESH} fresh points. For one fixed $f$ the first tends to the second as $n$ grows; for an "
-        "$f$ chosen on the sample it is usually too small, which is why bounds are needed. The excess risk is "
-        r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$. The map: "
-        r"$\varphi(x) = \sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
-        r"\cos(0.98x_1-0.98x_2+6.05)\big)$.",
-    )
-
-
 def main() -> None:
     tour = lessons.Tour("kernel", CONTROLS)
     values = mount(CONTROLS, tour, parameters=(MOVED,))
@@ -166,9 +99,7 @@ def main() -> None:
     with layout.show_errors():
         settings = compute.kernel_settings(values.kernel, values.width, values.nu, values.seed)
     show_line(values, settings, None if tour.runs else moved)
-    deferred.show("plane", lambda: show_plane(values, settings))
     deferred.show("errors", lambda: show_errors(values, settings))
-    deferred.show("lift", lambda: show_lift(compute.lifted_circles(values.seed)))
     sharing.offer(
         "kernel",
         CONTROLS,

@@ -5,7 +5,6 @@ from pages.shared.lesson import Lesson, Step
 MAPS = (".live .maps",)
 DECISIONS = (".live .decisions",)
 WEIGHTS = (".live .weights-figure",)
-WORTH = (".live .worth-panels", ".st-key-worth")  # the second in the static edition
 
 LESSONS = (
     Lesson(
@@ -124,19 +123,6 @@ LESSONS = (
                 "prior's again. Twenty are enough, and cheap.",
                 {"beta": 1.0},
                 {"D": 256},
-            ),
-            Step(
-                WORTH,
-                "One landmark alone, with a threshold on its learned similarity. The labels count little, β = 0.1: at "
-                "five random points it errs on 23 % of fresh points, in the mean. Drag the star to try a place; the "
-                "map says how every place does.",
-                "At β = 1, where is a single landmark worth most?",
-                ("In the middle of its class", "Between the two moons", "Where no point is near"),
-                2,
-                "5 % errors at the best place, 0.7 away from the nearest point, and 13 % at the random points. A "
-                "landmark only shifts its cosines: what counts is that their sum separates the moons.",
-                {"beta": 0.1},
-                {"beta": 1.0},
             ),
         ),
         {"data": "moons", "sigma": 0.501, "D": 20, "landmarks": 5, "how": "random"},

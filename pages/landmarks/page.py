@@ -1,12 +1,10 @@
 """Landmarks: the prior similarity to a few points, and the one learned for each (Figures 1 and 4)."""
 
-import re
-
 import streamlit as st
 
 from datasets.points import MAX_POINTS
 from pages.landmarks import compute, view
-from pages.landmarks.compute import MAX_LANDMARKS, PLACES
+from pages.landmarks.compute import MAX_LANDMARKS
 from pages.shared import deferred, escaping, layout, lessons, live, sharing
 from pages.shared.controls import own_points, presets
 from pages.shared.controls.own_points import POINTS
@@ -24,10 +22,9 @@ from pages.shared.controls.widgets import Number, Options, mount
 from pages.shared.figures import paths
 from pages.shared.live import own_points as canvas
 from pages.shared.server.cache import cache_results
-from rff_engine.plots import landmarks as figures
 
-cache_results(compute, "landmark_problem", "landmark_view", "landmark_path", "landmarks_of_methods", "one_landmark")
-cache_results(view, "packed_draws", "live_one_landmark")
+cache_results(compute, "landmark_problem", "landmark_view", "landmark_path")
+cache_results(view, "packed_draws")
 
 #: Message after a click beyond the most landmarks.
 TOO_MANY = f"There are {MAX_LANDMARKS} landmarks already, the most allowed: click a star to remove it first."
@@ -57,7 +54,7 @@ CONTROLS = (
     COST,
 )
 
-PICKS, STAR = "picks", "star"
+PICKS = "picks"
 
 EQUATION = (
     "pseudo-posterior and similarity",
@@ -83,17 +80,6 @@ BOUND = {
     "it holds for every β at once, so that β may be chosen by it. It sees neither the SVM nor the fresh points.",
     True: "No bound holds for centroids, which depend on all points; choose random landmarks to see one.",
 }
-
-SEEN_AT_PLACES = (
-    "**Drag the star to where the map is bright: there one landmark alone separates the classes best, often where no "
-    "point lies.**"
-)
-DETAILS_OF_PLACES = (
-    "A single landmark decides by a threshold on its learned similarity; bright: a low {test_error}. It has the class "
-    "of the nearest point and the frequencies of the first landmark. White marks: landmarks, as many as above, at "
-    "random, by k-means, and by boosting, which moves each to where the ones before it fail. The lowest error is of "
-    "the place that is best on the fresh points themselves, so it is a little too low."
-)
 
 
 def rows_named(text: str, n: int) -> tuple[int, ...]:
@@ -174,59 +160,16 @@ def show_path(values, settings: compute.LandmarkSettings) -> None:
     )
 
 
-def chosen_place(settings: compute.LandmarkSettings) -> tuple[float, float]:
-    """Return the place of the single landmark: the place in the URL, else the first landmark."""
-    raw = st.query_params.get(STAR)
-    extent = settings.data.extent
-    if raw is not None:
-        match [float(part) for part in raw.split(",") if re.fullmatch(r"-?\d{1,3}(\.\d{1,6})?", part)]:
-            case [x, y] if max(abs(x), abs(y)) <= extent:
-                return x, y
-        st.warning(
-            f"The link puts the star at {escaping.value_as_code(raw[:40])}; allowed are two numbers between "
-            f"-{extent:g} and {extent:g}, such as 0.5,-0.25, so it is at the first landmark.",
-            icon=":material/link_off:",
-        )
-        del st.query_params[STAR]
-    x, y = compute.landmark_problem(settings).landmarks[0]
-    return round(float(x), 2), round(float(y), 2)
-
-
-def place_star(place: object) -> None:
-    """Keep the place of the single landmark in the URL; ignore anything but a place."""
-    match place:
-        case [int() | float() as x, int() | float() as y] if max(abs(x), abs(y)) < 100:
-            st.query_params[STAR] = f"{x:.2f},{y:.2f}"
-
-
-def show_one_landmark(values, settings: compute.LandmarkSettings, place: tuple[float, float]) -> None:
-    """Show the error of one landmark by its place."""
-    st.header("Where is a landmark worth most?")
-    if not live.has_server:
-        errors = compute.one_landmark(settings, values.beta, PLACES).test_error.reshape(PLACES, PLACES)
-        layout.figure(
-            figures.errors_by_place(errors, settings.data.extent, compute.landmarks_of_methods(settings), place),
-            SEEN_AT_PLACES,
-            DETAILS_OF_PLACES.replace("{test_error}", settings.data.test_error),
-            key="worth",
-            alt="Error of a single landmark at every place of the plane, with random, k-means and boosted landmarks",
-        )
-    else:
-        live.mount("worth", view.live_one_landmark(settings) | {"star": place}, values, (BETA,), place_star)
-        layout.caption_below(SEEN_AT_PLACES, DETAILS_OF_PLACES.replace("{test_error}", settings.data.test_error))
-
-
 def link_parameters(values, settings: compute.LandmarkSettings) -> dict[str, str]:
     """Return the parameters of a link besides the controls: the clicked landmarks, and the reader's points."""
     picks = settings.selection if values.how == "clicked" and isinstance(settings.selection, tuple) else ()
     link = {PICKS: "-".join(map(str, picks)), POINTS.key: values.points}
-    link[STAR] = st.query_params.get(STAR, "")
     return {name: text for name, text in link.items() if text}
 
 
 def main() -> None:
     tour = lessons.Tour("landmarks", CONTROLS)
-    values = mount(CONTROLS, tour, names=(PICKS, STAR), parameters=(POINTS,))
+    values = mount(CONTROLS, tour, names=(PICKS,), parameters=(POINTS,))
     layout.title(
         "Drag **[[β]]**, or press play: how strongly the labels count in what each **[[landmark]]** takes for similar.",
     )
@@ -239,19 +182,17 @@ def main() -> None:
         if values.how == "clicked" and not picks:
             st.info("No point is chosen yet: click one in the data figure below. Until then, landmarks are random.")
         settings = settings_of(values, picks)
-        place = chosen_place(settings)
         with canvas.beside(values.points, follow_points):
             show_live(values, settings)
     layout.explain(EXPLANATION.replace("{fresh_points}", settings.data.fresh_points))
     deferred.show("path", lambda: show_path(values, settings))
-    deferred.show("worth", lambda: show_one_landmark(values, settings, place))
     layout.equation(*EQUATION)
     sharing.offer(
         "landmarks",
         CONTROLS,
         values,
-        lambda: compute.numbers(settings, values.beta, values.C, place),
-        {"selection": settings.selection, "place": place, "n": settings.data.n},
+        lambda: compute.numbers(settings, values.beta, values.C),
+        {"selection": settings.selection, "n": settings.data.n},
         link_parameters(values, settings),
     )
 

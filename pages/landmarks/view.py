@@ -56,23 +56,3 @@ def packed_draws(data: ToyData) -> dict:
             "test_error": data.test_error,
         }
     )
-
-
-def live_one_landmark(settings: compute.LandmarkSettings) -> dict:
-    """Pack a single landmark at any place, with the frequencies of the first one."""
-    data = settings.data
-    sample = data.sample()
-    fresh = data.fresh_sample()
-    marks = compute.landmarks_of_methods(settings)
-    return with_version(
-        {
-            "points": as_base64(sample.X, "<f8"),
-            "labels": as_base64(sample.y, "i1"),
-            "test_points": as_base64(fresh.X, "<f8"),
-            "test_labels": as_base64(fresh.y, "i1"),
-            "omega": as_base64(compute.landmark_problem(settings).omega[0], "<f8"),
-            "marks": {method: places.round(3).tolist() for method, places in marks.items()},
-            "extent": data.extent,
-            "test_error": data.test_error,
-        }
-    )

@@ -56,8 +56,10 @@ class Page:
     """Of Material Symbols"""
     menu: str = ""
     """The heading of its menu; empty: an entry of the bar itself"""
-    hidden: bool = False
-    """Whether no menu has it"""
+    of: str = ""
+    """The name of the page that it is a tab of; no menu has it then"""
+    tab: str = ""
+    """Its label among the tabs of a page"""
     question: str = ""
     """Its heading; empty: the page shows its own"""
     documentation: tuple[str, ...] = ()
@@ -84,12 +86,19 @@ class Page:
         return self.script.removesuffix(".py").replace("/", ".")
 
     @property
+    def tabs(self) -> tuple[Page, ...]:
+        """The page that it belongs to, and its tabs; empty if it has none."""
+        first = self.of or self.name
+        beside = tuple(page for page in PAGES if first in (page.name, page.of))
+        return beside if len(beside) > 1 else ()
+
+    @property
     def path(self) -> str:
         """Its address below the app's."""
         return "" if self.name == "start" else self.name
 
 
-_LEARN, _FREQUENCIES, _DATA = "Learn", "Frequencies", "Data and papers"
+_MORE = "More"
 _BETAS = (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0)
 _SAMPLES: Products = ({"data": EVERY, "n": (30, 50, 100, 200, 300, 500, 1000), "seed": tuple(range(5))},)
 _FEW_INPUTS = ("line", "moons", "clusters")
@@ -102,7 +111,7 @@ _METHOD_PAIRS: Products = (
 PAGES = (
     Page(
         "start",
-        "Start here",
+        "Start",
         "home",
         question="What if a kernel were only a first guess?",
         documentation=("tutorial.md",),
@@ -111,9 +120,9 @@ PAGES = (
     ),
     Page(
         "kernel",
-        "A kernel is a prior",
+        "Kernel",
         "ssid_chart",
-        _LEARN,
+        tab="Without labels",
         question="What does a kernel assume before it sees data?",
         documentation=("examples/01_kernel_as_prior.py",),
         view="prior",
@@ -127,10 +136,33 @@ PAGES = (
         ),
     ),
     Page(
+        "learn_kernel",
+        "Learn the kernel",
+        of="kernel",
+        tab="With labels",
+        folder="kernel/learn",
+        question="Which waves agree with the labels?",
+        documentation=("examples/03_learn_a_kernel.py", "examples/04_few_features.py", "how-to/pipeline.md"),
+        view="kernel",
+        grid=Grid(
+            samples=_SAMPLES,
+            sections=(
+                {"data": EVERY},
+                {"beta": _BETAS},
+                {"rho": (0.0001, 1.0)},
+                {"sigma": (0.501, 1.0)},
+                {"seed": (1,)},
+                {"n": (30, 1000)},
+                {"N": (100,)},
+            ),
+            sections_only=("C", "D"),
+        ),
+        measured=("N=2000",),
+    ),
+    Page(
         "landmarks",
         "Landmarks",
         "star",
-        _LEARN,
         question="What does a landmark learn about its neighbourhood?",
         documentation=("examples/02_landmarks.py",),
         view="landmarks",
@@ -152,34 +184,10 @@ PAGES = (
         measured=("landmarks=5&D=20&n=300", "landmarks=5&D=256&n=300", "landmarks=8&D=256&n=300"),
     ),
     Page(
-        "learn_kernel",
-        "Learn the kernel",
-        "tune",
-        _LEARN,
-        folder="kernel/learn",
-        question="Which cosines agree with the labels?",
-        documentation=("examples/03_learn_a_kernel.py", "examples/04_few_features.py", "how-to/pipeline.md"),
-        view="kernel",
-        grid=Grid(
-            samples=_SAMPLES,
-            sections=(
-                {"data": EVERY},
-                {"beta": _BETAS},
-                {"rho": (0.0001, 1.0)},
-                {"sigma": (0.501, 1.0)},
-                {"seed": (1,)},
-                {"n": (30, 1000)},
-                {"N": (100,)},
-            ),
-            sections_only=("C", "D"),
-        ),
-        measured=("N=2000",),
-    ),
-    Page(
         "bounds",
         "Bounds",
         "vertical_align_top",
-        _LEARN,
+        tab="Bounds on the loss",
         question="What does a bound guarantee, and what does it cost?",
         documentation=("how-to/read-a-bound.md", "examples/05_read_a_bound.py", "theory.md"),
         view="bounds",
@@ -212,8 +220,8 @@ PAGES = (
     Page(
         "certificates",
         "Certificates",
-        "verified",
-        _LEARN,
+        of="bounds",
+        tab="A certificate",
         folder="bounds/certificates",
         question="What can a classifier promise about itself?",
         documentation=("examples/06_certified_classifier.py", "certificates.md"),
@@ -226,37 +234,30 @@ PAGES = (
         requests_at=("D",),
     ),
     Page(
-        "approximate",
-        "Approximate a kernel",
-        "grain",
-        _FREQUENCIES,
-        folder="adaptive/approximate",
-        question="How few cosines make a kernel?",
-        documentation=("examples/07_spread_frequencies.py",),
-        view="approximation",
-        grid=Grid(
-            (
-                *_METHOD_PAIRS,
-                {"data": ("moons", "circles", "xor", "spirals", "blobs", "checkerboard", "digits")},
-                {"kernel": EVERY},
-                {"width": (0.501, 2.0)},
-                {"seed": (1,)},
-            ),
-            sections=(
-                {"r": (10, 20, 100, 200)},
-                {"data": ("moons", "circles", "xor", "spirals", "blobs", "checkerboard", "digits")},
-                {"kernel": EVERY},
-                {"width": (0.501, 2.0)},
-                {"seed": (1,)},
-            ),
-            left_out=("learning",),  # its times belong to the machine that measures them
-        ),
+        "real_data",
+        "Data",
+        "database",
+        tab="Known data",
+        folder="data",
+        question="Do learned frequencies help on real data?",
+        documentation=("how-to/choose-features.md",),
+    ),
+    Page(
+        "your_data",
+        "Your data",
+        of="real_data",
+        tab="Your table",
+        folder="data/your_data",
+        question="What does the kernel learn from your data?",
+        documentation=("how-to/tables.md", "how-to/pipeline.md"),
+        measured=(),
     ),
     Page(
         "adaptive",
-        "Adaptive frequencies",
+        "Adaptive",
         "my_location",
-        _FREQUENCIES,
+        _MORE,
+        tab="Move to the points",
         question="Which frequencies do these points need?",
         documentation=("examples/08_adapt_frequencies.py",),
         view="descent",
@@ -279,41 +280,65 @@ PAGES = (
         ),
     ),
     Page(
-        "your_data",
-        "Your data",
-        "upload_file",
-        _DATA,
-        folder="data/your_data",
-        question="What does the kernel learn from your data?",
-        documentation=("how-to/tables.md", "how-to/pipeline.md"),
-        measured=(),
+        "approximate",
+        "Approximate a kernel",
+        of="adaptive",
+        tab="All methods",
+        folder="adaptive/approximate",
+        question="How few cosines make a kernel?",
+        documentation=("examples/07_spread_frequencies.py",),
+        view="approximation",
+        grid=Grid(
+            (
+                *_METHOD_PAIRS,
+                {"data": ("moons", "circles", "xor", "spirals", "blobs", "checkerboard", "digits")},
+                {"kernel": EVERY},
+                {"width": (0.501, 2.0)},
+                {"seed": (1,)},
+            ),
+            sections=(
+                {"r": (10, 20, 100, 200)},
+                {"data": ("moons", "circles", "xor", "spirals", "blobs", "checkerboard", "digits")},
+                {"kernel": EVERY},
+                {"width": (0.501, 2.0)},
+                {"seed": (1,)},
+            ),
+        ),
     ),
     Page(
-        "real_data",
-        "Real data",
-        "database",
-        _DATA,
-        folder="data",
-        question="Do learned frequencies help on real data?",
-        documentation=("how-to/choose-features.md",),
+        "foundations",
+        "Foundations",
+        "foundation",
+        _MORE,
+        question="What lies beneath?",
+        documentation=("theory.md",),
     ),
     Page(
         "paper",
-        "Paper against rerun",
+        "Papers",
         "compare_arrows",
-        _DATA,
+        _MORE,
+        tab="Results",
         folder="papers",
         question="Do the results reproduce?",
         documentation=("how-to/reproduce-a-table.md", "reproduction.md"),
     ),
     Page(
+        "errata",
+        "Errata",
+        of="paper",
+        tab="Formulas",
+        question="Which printed formulas are wrong?",
+        folder="papers/errata",
+        measured=(),
+    ),
+    Page(
         "glossary",
-        "Glossary",
+        "Words",
         "menu_book",
-        _DATA,
+        _MORE,
         question="What do the words mean?",
         measured=(),
     ),
-    Page("errata", "Errata", menu=_DATA, hidden=True, folder="papers/errata", measured=()),
 )
 BY_NAME = {page.name: page for page in PAGES}

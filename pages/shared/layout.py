@@ -26,7 +26,12 @@ def title(introduction: str = "", heading: str = "") -> None:
     with st.container(key="unseen"):
         screen.mount()
         glossary.mount()
-    st.title(heading or navigation.page().question)
+    page = navigation.page()
+    st.title(heading or page.question)
+    if page.tabs and not heading:
+        with st.container(horizontal=True, key="tabs"):
+            for tab in page.tabs:
+                st.page_link(tab.script, label=f"**{tab.tab}**" if tab is page else tab.tab)
     if introduction:
         with presentation.folded("What is this page about?", key="introduction"):
             st.markdown(_words(introduction))

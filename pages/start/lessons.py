@@ -6,6 +6,8 @@ HEARD = (".live .heard-figure",)
 DUEL = (".live .duel",)
 
 ONE, TWO = "checkerboard~1791~1~2000~0.251", "checkerboard~1791-143~1~2000~0.251"
+MOONS, BETWEEN, OUTSIDE = (f"moons~~1~2000~0.251~posterior{star}" for star in ("", "~0.4~-0.4", "~-1.6~1.8"))
+UNTAUGHT = OUTSIDE.replace("~posterior", "")
 SPIRALS = "spirals~1760-277~1~2000~0.251"
 
 LESSONS = (
@@ -69,6 +71,46 @@ LESSONS = (
                 "why β sets how many waves it keeps.",
                 {"radio": SPIRALS},
                 {"radio": f"{SPIRALS}~posterior"},
+            ),
+        ),
+    ),
+    Lesson(
+        "worth-of-a-landmark",
+        "start",
+        "Where is a landmark worth most?",
+        "Why a landmark need not lie among the points: it only shifts its waves.",
+        (
+            Step(
+                HEARD,
+                "Two moons, and a star at the end of one. The posterior at β = 1 errs on 9.6 % of the points.",
+                "Put the star between the moons, where both classes are near. What happens?",
+                ("its error falls", "its error more than doubles", "it errs as often"),
+                1,
+                "25 %. Around it both classes lie in every direction, so few waves agree with the labels.",
+                {"radio": MOONS},
+                {"radio": BETWEEN},
+            ),
+            Step(
+                HEARD,
+                "The star stands between the moons: 25 % errors. It may stand anywhere; drag it.",
+                "Where is a landmark worth most?",
+                ("in the middle of its class", "at a tip of a moon", "far outside, where no point is near"),
+                2,
+                "In the corner, 1.1 away from the nearest point, it errs on 0.2 %. A landmark only shifts its waves: "
+                "what counts is that their mean separates the moons.",
+                {"radio": BETWEEN},
+                {"radio": OUTSIDE},
+            ),
+            Step(
+                HEARD,
+                "The star in the corner, with the map that the labels have taught it: 0.2 % errors.",
+                "Take the labels away. What does it know then?",
+                ("nothing: half of the points are wrong", "less: about a quarter are wrong", "as much as before"),
+                0,
+                "The prior finds similar what is near, and nothing is near. The waves that agree with the labels reach "
+                "across the whole plane.",
+                {"radio": OUTSIDE},
+                {"radio": UNTAUGHT},
             ),
         ),
     ),

@@ -95,53 +95,31 @@ def bound_label(name: str, n_landmarks: int) -> str:
     return f"{BOUND_NAMES[name]}, {n_landmarks} landmarks" if union else BOUND_NAMES[name]
 
 
-def bounds_along_beta(curves: BoundCurves, beta: float, chosen: str | None = None) -> go.Figure:
-    """Plot all bounds against beta: bounds of a landmark on the left, bounds of the whole kernel on the right.
-
-    A vertical line stands at `beta`. If a bound is `chosen`, by its function in `rff_engine.bounds`, the others are
-    grey.
-    """
-    fig = Sheet(columns=2, gap=(0.04, 0))
-    fig.update_yaxes(col=2, matches="y", showticklabels=False)
-    for column, (posterior, title) in enumerate(
-        ((curves.landmark, "<b>one landmark</b>"), (curves.kernel, "<b>the whole kernel</b>")), start=1
-    ):
-        middle = {"x": sum(fig.domain(column)) / 2, "xref": "paper", "xanchor": "center"}
-        add_note(fig, y=1, text=title, yref="paper", yanchor="bottom", font={"size": 16}, **middle)
-        panel = {"row": 1, "col": column}
-        own = {**panel, "legend": f"legend{column + 1}"}
-        for name, curve in curves.bounds.items():
-            if curves.posterior(name) is posterior:
-                _add_bound(fig, curve, own, grey=chosen not in (None, name))
-        _add_losses(fig, posterior, curves.betas, own)
-        _add_beta(fig, beta, panel)
-    top = top_of(curves.bounds.values())
-    _vacuous(fig, top, columns=2)
-    _beta_axis(fig, curves.betas)
-    fig.update_yaxes(range=[0, top], fixedrange=True)
-    fig.update_yaxes(title="alignment loss", col=1)
-    # No gap between groups: a longer legend would be cut off.
-    below = {"orientation": "v", "yanchor": "top", "y": -0.16, "yref": "paper", "tracegroupgap": 0}
-    return finish(
-        fig,
-        560,
-        # Not the first legend, which themes style differently.
-        legend2=below | {"x": 0},
-        legend3=below | {"x": 0.52},
-        hovermode="x unified",
-        margin=fixed_margin(right=20, top=28, bottom=190),
-    )
-
-
 def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int = 430) -> go.Figure:
     """Plot one bound and the empirical losses (B,) against beta; a line marks the beta of a fitted estimator."""
     fig = Sheet()
-    _add_bound(fig, curve, {})
+    look, label = BOUNDS[curve.name], bound_label(curve.name, curve.n_landmarks)
+    name = f"{label}: {curve.best_value:.3f} at β = {curve.best_beta:.3g}"
+    line = {"color": look.colour, "width": 3, "dash": look.dash}
+    add_curve(fig, curve.betas, curve.values, name, line, "%{y:.3f}", extra=label, legendgroup=name)
+    fig.add_scatter(
+        x=[curve.best_beta],
+        y=[curve.best_value],
+        showlegend=False,
+        mode="markers",
+        marker={"symbol": "diamond", "size": 11, "color": look.colour, "line": {"width": 1.2, "color": "white"}},
+        hoverinfo="skip",
+        legendgroup=name,
+    )
     add_curve(fig, curve.betas, losses, "empirical loss", EMPIRICAL_LINE, "%{y:.3f}")
     if beta > 0:
-        _add_beta(fig, beta, {})
+        fig.add_vline(x=beta, line={"color": GREY, "width": 1.5, "dash": "dot"})
     top = top_of([curve])
-    _vacuous(fig, top)
+    # Above 1 a bound is vacuous.
+    fig.add_hrect(y0=1, y1=top, fillcolor=GREY, opacity=0.15, line={"width": 0})
+    fig.add_hline(y=1, line={"color": GREY, "width": 1})
+    words = {"xref": "x domain", "xanchor": "left", "yanchor": "bottom", "font": {"size": 11}}
+    add_note(fig, 0, 1, "vacuous above 1", **words)
     _beta_axis(fig, curve.betas)
     fig.update_yaxes(range=[0, top], title="alignment loss", fixedrange=True)
     return finish(fig, height, hovermode="x unified", margin=fixed_margin(top=60))
@@ -259,31 +237,6 @@ def kept_and_broken_promises(case: WorstCase, true_loss: np.ndarray, rates: Mapp
     return finish(fig, 420, legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0})
 
 
-def _add_bound(fig, curve, place: Mapping, grey: bool = False) -> None:
-    """Add the line of a bound with its minimum, as one entry of the legend; a grey line lies below the others."""
-    colour, label = OTHER_COLOUR if grey else BOUNDS[curve.name].colour, bound_label(curve.name, curve.n_landmarks)
-    place = {**place, "zorder": 0 if grey else 1}
-    name = f"{label}: {curve.best_value:.3f} at β = {curve.best_beta:.3g}"
-    line = {"color": colour, "width": 2 if grey else 3, "dash": BOUNDS[curve.name].dash}
-    group = {"legendgroup": curve.name}
-    add_curve(fig, curve.betas, curve.values, name, line, "%{y:.3f}", extra=label, **group, **place)
-    fig.add_scatter(
-        x=[curve.best_beta],
-        y=[curve.best_value],
-        showlegend=False,
-        mode="markers",
-        marker={"symbol": "diamond", "size": 11, "color": colour, "line": {"width": 1.2, "color": "white"}},
-        hoverinfo="skip",
-        **group,
-        **place,
-    )
-
-
-def _add_losses(fig, posterior, betas, place: Mapping) -> None:
-    add_curve(fig, betas, posterior.loss, "empirical loss", EMPIRICAL_LINE, "%{y:.3f}", **place)
-    add_curve(fig, betas, posterior.risk, "true risk", TRUE_LINE, "%{y:.3f}", **place)
-
-
 def _add_key(fig, label: str, symbol: str) -> None:
     """Add a legend entry for a symbol of several colours."""
     marker = {"symbol": symbol, "size": 12, "color": GREY, "line": {"width": 2.5, "color": GREY}}
@@ -294,28 +247,6 @@ def top_of(curves: Iterable[Curve]) -> float:
     """Return the upper end of the y axis: a little above 1, more if the minimum of a bound is larger."""
     worst = max(curve.best_value for curve in curves)
     return float(np.clip(1.08 * worst, _TOP, _HIGHEST_TOP))
-
-
-def _vacuous(fig, top: float, columns: int = 1) -> None:
-    """Shade the values above y = 1, where a bound is vacuous."""
-    fig.add_hrect(y0=1, y1=top, fillcolor=GREY, opacity=0.15, line={"width": 0})
-    fig.add_hline(y=1, line={"color": GREY, "width": 1})
-    for column in range(1, columns + 1):
-        add_note(
-            fig,
-            0,
-            1,
-            "vacuous above 1",
-            xref=f"x{column if column > 1 else ''} domain",
-            yref=f"y{column if column > 1 else ''}",
-            xanchor="left",
-            yanchor="bottom",
-            font={"size": 11},
-        )
-
-
-def _add_beta(fig, beta: float, panel: Mapping) -> None:
-    fig.add_vline(x=beta, line={"color": GREY, "width": 1.5, "dash": "dot"}, **panel)
 
 
 def _beta_axis(fig, betas) -> None:

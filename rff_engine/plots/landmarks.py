@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, square_panels
 from .sheet import Sheet
 from .style import (
-    CLASS_COLOURS,
     SEQUENTIAL_SCALE,
     SIMILARITY_SCALE,
     add_note,
@@ -21,9 +18,6 @@ from .style import (
     lying_colorbar,
 )
 from .tiles import GAP, add_points, add_stars, add_tiles, in_tile, square_tiles
-
-if TYPE_CHECKING:
-    from ..studies.toy.landmarks import LandmarkProblem, LandmarkView
 
 # Space above a tile with a title; tiles are unit squares.
 _TITLE_GAP = 0.1
@@ -85,16 +79,6 @@ def _finish_tiles(fig: Sheet, height: int, upright: bool, scale, title: str) -> 
     )
 
 
-def prior_and_learned_maps(
-    problem: LandmarkProblem, view: LandmarkView, extent: float, *, upright: bool = False
-) -> go.Figure:
-    """Show the `similarity_mosaic` of the prior and of the learned weights."""
-    maps = np.stack([view.prior_maps, view.learned_maps])
-    names = "prior", "learned"
-    shown = {"row_names": names, "labels": problem.labels, "upright": upright}
-    return similarity_mosaic(extent, maps, problem.landmarks, problem.X, problem.y, **shown)
-
-
 def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int = 260) -> go.Figure:
     """Show each landmark's weights (L, D) on its frequencies as a heatmap, in increasing `order` of keys, if given."""
     Q = np.asarray(Q)
@@ -122,23 +106,3 @@ def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int 
             "colorbar": {"title": {"text": "weight Q·D", "side": "right"}, "thickness": 12},
         },
     )
-
-
-def errors_by_place(
-    errors: ArrayLike, extent: float, marks: Mapping[str, ArrayLike], place: Sequence[float]
-) -> go.Figure:
-    """Show the error (G, G) of one landmark at every place, bright if low, and landmarks of several methods.
-
-    The `marks` (L, 2) are by method; a star stands at `place`.
-    """
-    fig = square_panels([""], [extent], ["x"])
-    look = {"title": "<b>error of one landmark, by its place</b>", "scale": f"{SEQUENTIAL_SCALE}_r", "limits": (0, 0.5)}
-    add_map(fig, 1, errors, extent, "error", **look)
-    for (name, places), symbol in zip(marks.items(), ("circle", "square", "triangle-up"), strict=True):
-        marker = {"symbol": symbol, "size": 9, "color": "white", "line": {"width": 1.2, "color": "black"}}
-        x, y = np.transpose(places)
-        fig.add_scatter(x=x, y=y, mode="markers", name=name, marker=marker)
-    star = {"symbol": "star", "size": 18, "color": CLASS_COLOURS[1], "line": {"width": 1.5, "color": "white"}}
-    fig.add_scatter(x=[place[0]], y=[place[1]], mode="markers", name="yours", marker=star)
-    below = {"orientation": "h", "x": 0, "y": -0.15, "yanchor": "top"}  # the scale is above
-    return finish(fig, 502, margin=fixed_margin(left=40, top=78, bottom=90), legend=below)

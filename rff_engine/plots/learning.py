@@ -8,45 +8,18 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .panels import add_map, finish_panels, square_panels
 from .sheet import Sheet
 from .style import (
     METHOD_COLOURS,
     METHOD_DASHES,
     METHOD_NAMES,
     METHOD_SYMBOLS,
-    SEQUENTIAL_SCALE,
     add_band,
     add_curve,
     finish,
     fixed_margin,
     log_axis,
 )
-
-#: Losses have reversed colours: a useful frequency is bright, as for weights and densities.
-_LOSS_SCALE = f"{SEQUENTIAL_SCALE}_r"
-
-
-def frequency_planes(
-    extent: float, prior: ArrayLike, loss: ArrayLike, posterior: ArrayLike, *, height: int = 420
-) -> go.Figure:
-    """Show prior density, alignment loss and pseudo-posterior density over the frequency plane, (G, G) each.
-
-    Each has its own colour scale: densities start at 0, losses at the smallest.
-    """
-    fig = square_panels([""] * 3, [extent] * 3, ["ω"] * 3)
-    losses = float(np.min(loss)), float(np.max(loss))
-    for panel, (values, name, title, scale, limits) in enumerate(
-        (
-            (prior, "density", "<b>prior density</b> p(ω)", SEQUENTIAL_SCALE, (0.0, float(np.max(prior)))),
-            (loss, "loss", "<b>alignment loss</b>", _LOSS_SCALE, losses),
-            (posterior, "density", "<b>posterior density</b>", SEQUENTIAL_SCALE, (0.0, float(np.max(posterior)))),
-        ),
-        start=1,
-    ):
-        look = {"title": title, "scale": scale, "limits": limits, "tickformat": ".2g"}
-        add_map(fig, panel, values, extent, name, **look)
-    return finish_panels(fig, height, top=78)
 
 
 def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go.Figure:

@@ -218,9 +218,7 @@ def test_a_room_of_another_lesson_is_not_entered(rooms):
     code, _ = rooms.open("theorem-that-fails")
     reader = Reader("a", room=code)
     assert reader.room is None
-    assert reader.card["app"]["problem"] == (
-        f"The room {shown(code)} is for another lesson; enter its code on the first page."
-    )
+    assert reader.card["app"]["problem"] == (f"The room {shown(code)} is for another lesson; enter its code on Start.")
 
 
 def test_a_store_that_cannot_be_used_costs_the_class_but_not_the_lesson(tmp_path, monkeypatch):

@@ -38,7 +38,7 @@ def captions(at) -> str:
 @pytest.mark.slow
 def test_parts_far_away_are_not_computed(near, page, monkeypatch):
     computed = []
-    for name in ("grid_weights", "importance_plane", "landmark_curve", "loss_gaps"):
+    for name in ("grid_weights", "importance_plane", "landmark_curve"):
         monkeypatch.setattr(compute, name, lambda *args, name=name, **kwargs: computed.append(name))
     assert not page.run().exception
     assert computed == [] and len(page.get("plotly_chart")) == 0

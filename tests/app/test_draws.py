@@ -24,9 +24,8 @@ from .sessions import opened
 
 
 def sent(app: AppTest) -> dict:
-    """What the live view of the page gets; that of one landmark is another."""
-    live = [part.proto for part in app.get("bidi_component") if part.proto.component_name.startswith("live_")]
-    (data,) = [part.json for part in live if part.component_name != "live_worth"]
+    """What the live view of the page gets."""
+    (data,) = [p.proto.json for p in app.get("bidi_component") if p.proto.component_name.startswith("live_")]
     return json.loads(data)
 
 

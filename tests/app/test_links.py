@@ -42,9 +42,13 @@ def test_a_symbol_of_a_label_is_the_name_in_the_link(page):
         ("kernel", {"N": "500", "D": "7"}, ["N"], {"D": "7"}),
         ("kernel", {"<b>": "1", "picks": "3", "D": "7"}, ["<b>, picks"], {"D": "7"}),
         ("landmarks", {"picks": "3", "how": "clicked"}, [], {"picks": "3", "how": "clicked"}),
-        ("landmarks", {"star": "0.5,-0.25"}, [], {"star": "0.5,-0.25"}),
         ("real_data", {"lesson": "move", "seed": "3"}, ["lesson"], {"seed": "3"}),
-        ("your_data", {"view": "bounds", "hide": "D", "pin": "x", "plain": "true"}, [], {"view": "bounds"}),
+        (
+            "your_data",
+            {"view": "error against D", "hide": "D", "pin": "x", "star": "0,0"},
+            [],
+            {"view": "error against D"},
+        ),
         ("kernel", {"view": "line", "hide": "all", "D": "7"}, [], {"D": "7"}),
         ("kernel", {"utm_source": "mail", "fbclid": "x"}, [], {"utm_source": "mail", "fbclid": "x"}),
     ],
@@ -56,16 +60,6 @@ def test_an_unknown_name_is_ignored_with_a_note(page, query, said, left):
         assert note.startswith(f"The link asked for ` {names!r} `, no setting of this page; allowed is any of ")
         assert note.count(",") <= 6 + len(names) and note.endswith(" ignored.")
     assert address(app) == left
-
-
-@pytest.mark.more(after=2)
-@pytest.mark.slow
-@pytest.mark.parametrize("asked", ["0.5", "9,0", "0,nan", "a,b", "0.5,1,2", ""])
-def test_a_place_outside_the_map_is_refused_with_what_is_allowed(asked):
-    app = opened("landmarks", star=asked)
-    (note,) = notes(app)
-    assert asked in note and "allowed are two numbers between -2 and 2" in note
-    assert address(app) == {}
 
 
 @pytest.mark.slow

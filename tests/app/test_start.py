@@ -11,13 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import live, sharing
-from pages.shared.catalogue import PAGES
+from pages.shared.catalogue import BY_NAME, PAGES
+from pages.shared.lessons import content
 from pages.start import compute
 from pages.start.page import RADIO
 
 ROOT = Path(__file__).parents[2]
-#: Pages of the story, as the menu orders them.
-STORY = ("kernel", "landmarks", "learn_kernel", "bounds", "real_data")
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +42,7 @@ def links(app: AppTest) -> list[tuple[str, dict]]:
 def test_the_radio_has_the_data_of_the_program(page):
     _, ((name, packed, _), table) = page
     assert name == "radio" and packed["radio"] == ""
-    rows = table[table["table"] == "tune the radio"]
-    assert list(rows["similarity"]) == ["kernel", "posterior"] and rows["test_error"].iloc[0] == 0.5
+    assert list(table["similarity"]) == ["kernel", "posterior"] and table["test_error"].iloc[0] == 0.5
     assert [one["name"] for one in packed["sets"]] == list(compute.STATIONS)
     draws = np.frombuffer(base64.b64decode(packed["candidates"]), "<f4")
     assert np.array_equal(draws, compute.candidate_draws().ravel())
@@ -53,7 +51,7 @@ def test_the_radio_has_the_data_of_the_program(page):
 @pytest.mark.slow
 def test_the_first_link_leads_to_many_stars(page):
     app, _ = page
-    assert links(app)[0] == ("landmarks", {"data": "moons", "beta": "1", "D": "20", "sigma": "0.501", "landmarks": "3"})
+    assert links(app)[0] == ("landmarks", {"data": "moons", "landmarks": "3"})
 
 
 def test_a_code_names_what_is_set_on_the_radio():
@@ -90,9 +88,10 @@ def test_what_is_no_code_of_the_radio_is_answered_in_a_sentence(code):
 
 
 @pytest.mark.slow
-def test_the_story_has_the_order_of_the_menu(page):
+def test_the_path_has_every_page_in_the_order_of_the_menu_and_every_lesson(page):
     app, _ = page
-    told = [name for name, _ in links(app)[1:] if name in STORY]
-    assert tuple(dict.fromkeys(told)) == STORY
-    assert [page.name for page in PAGES if page.name in STORY] == list(STORY)
-    assert [header.value.split(".")[0] for header in app.header[:5]] == ["1", "2", "3", "4", "5"]
+    path = links(app)[1:]
+    pages = [BY_NAME[name] for name, settings in path if "lesson" not in settings]
+    assert pages == list(PAGES[1:])
+    lessons = [settings["lesson"] for _, settings in path if "lesson" in settings]
+    assert lessons == [lesson.key for lesson in content.all_lessons() if lesson.page != "start"]

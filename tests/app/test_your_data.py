@@ -26,7 +26,7 @@ from .sessions import opened, pressed
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-VIEWS = ("landmarks", "kernel learning", "error against D", "bounds")
+VIEWS = ("landmarks", "error against D")
 RESULTS = "results on your data"
 
 
@@ -53,7 +53,7 @@ def shown(app: AppTest, view: str) -> list:
 
 def test_a_certificate_of_the_upload_says_its_assumption_first():
     app = uploaded(opened("your_data"), table(n=400))
-    shown(app, "bounds")
+    shown(app, "landmarks")
     certificate = next(value for key, value in app.session_state[RESULTS].items() if key[0] == "certificate")
     text = words(app)
     certified = re.search(r"errs on at most ([0-9.]+) % of new rows.*?errs on ([0-9.]+) %", text)
@@ -63,14 +63,14 @@ def test_a_certificate_of_the_upload_says_its_assumption_first():
     assert 0 < certificate.test_error < certificate.risk_bound < 1 and certificate.n_bound == 100
     assert f"errs on {100 * certificate.majority_error:.1f} % of them" in text
     assert text.index("independent draws from one distribution") < text.index("Certified")
-    assert text.rindex("Certified") > text.index("Diamonds")  # below the view
+    assert text.rindex("Certified") > text.index("Drag")  # below the view
 
 
 @pytest.mark.second
 def test_what_makes_a_certificate_hollow_is_said_before_it():
     lines = table(n=80).split(b"\n")
     app = uploaded(opened("your_data"), b"\n".join([lines[0], *lines[1:] * 5]))
-    shown(app, "bounds")
+    shown(app, "landmarks")
     (caution,) = [warning.value for warning in app.warning if "copies" in warning.value]
     assert caution.startswith("320 of 400 rows are copies of others")
 
@@ -132,7 +132,7 @@ def test_text_can_be_pasted_and_is_read_once(monkeypatch):
     app.text_area[0].set_value(table().decode()).run()
     pressed(app, "Read the text")
     assert "60 rows, 4 columns" in words(app) and not app.error
-    shown(app, "bounds")
+    shown(app, "landmarks")
     assert len(readings) == 1  # each starts a process
 
 
@@ -304,7 +304,7 @@ def test_a_removed_upload_is_deleted_with_its_results():
 def test_a_session_keeps_few_results_for_itself():
     app = uploaded(opened("your_data"), table())
     for beta in (0.01, 0.1, 1.0, 10.0, 100.0):
-        for view in ("landmarks", "kernel learning", "bounds"):
+        for view in VIEWS:
             app.session_state["beta"] = beta
             shown(app, view)
     assert len(app.session_state[RESULTS]) <= 12
@@ -406,7 +406,7 @@ def test_numbers_without_enough_rows_for_a_certificate_are_those_of_the_view(cap
     def refused():
         raise ValueError("too few rows")
 
-    frame = compute.with_certificate(pd.DataFrame({"beta": [1.0, 2.0]}), "bounds", refused)
-    assert frame.to_dict("list") == {"table": ["bounds"] * 2, "beta": [1, 2]}
+    frame = compute.with_certificate(pd.DataFrame({"beta": [1.0, 2.0]}), "landmarks", refused)
+    assert frame.to_dict("list") == {"table": ["landmarks"] * 2, "beta": [1, 2]}
     assert capsys.readouterr().err == "No certificate: too few rows\n"
     assert compute.with_certificate(pd.DataFrame(), "error against D", refused).empty

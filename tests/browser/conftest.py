@@ -312,9 +312,10 @@ def scroll_to(page, part: str) -> None:
 
 
 def go_to(page, name: str) -> None:
-    """Go to a page by its link in the navigation bar or in one of the menus."""
+    """Go to a page by its link in the navigation bar, in one of the menus, or among the tabs of a page."""
     page.locator("[data-testid=stTopNavSection]").first.wait_for()  # hidden until the script has run
-    link = page.locator("[data-testid=stTopNavLink]").filter(has_text=name)
+    links = page.locator("[data-testid=stTopNavLink], .st-key-tabs a")
+    link = links.filter(has=page.get_by_text(name, exact=True))
     if link.count():
         link.click()
         return

@@ -232,7 +232,6 @@ def matches(entry: Known, found: tuple[str, str, str]) -> bool:
     "path",
     [
         "your_data?view=landmarks",
-        "your_data?view=kernel learning",
         "bounds?question=Does it hold?",
         "certificates?question=May test points teach?",
         "learn_kernel?along=2&angle=45",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
 import pytest
 from conftest import go_to, new_page, query, settle, wait_until
@@ -75,35 +74,12 @@ def test_the_navigation_leads_to_every_page(open_page):
     page.locator(".katex").last.wait_for()
     assert page.locator(".katex").count() > 50 and page.locator(".katex-error").count() == 0
     for record in (*PAGES[1:], PAGES[0]):
-        if record.hidden:
+        if record.of:
             continue
         go_to(page, record.title)
         page.wait_for_url(re.compile(f"/{record.path}$"))
         page.wait_for_selector("h1")
         settle(page)
-
-
-def test_links_of_the_start_page_lead_to_figures_with_settings_of_their_own(open_page):
-    """Slow, because it opens seven pages, each from the start page."""
-    page = open_page("landmarks?beta=100")
-    to_a_figure = "[data-testid=stPageLink] a:not(.st-key-all_lessons a):not(.st-key-first_steps a)"
-    links = page.locator(to_a_figure)
-    for i in range(7):
-        go_to(page, "Start here")
-        expect(links).to_have_count(7)
-        settle(page)
-        target = links.nth(i).get_attribute("href")
-        links.nth(i).click()
-        page.wait_for_url(re.compile(urlsplit(target).path))
-        page.wait_for_selector("h1")
-        settle(page)
-        page.locator(".js-plotly-plot, .live canvas").first.wait_for()
-        assert page.get_by_text("The link asked for").count() == 0
-        if "/landmarks" in target:
-            expect(slider(page, "beta")).to_have_attribute("aria-valuetext", "1")
-    go_to(page, "Learn the kernel")
-    page.wait_for_url(re.compile("/learn_kernel"))
-    expect(slider(page, "beta")).to_have_attribute("aria-valuetext", "10")
 
 
 def test_a_setting_of_real_data_leaves_the_figure_in_grey_beside_run(open_page):

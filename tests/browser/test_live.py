@@ -10,17 +10,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from conftest import PLACE_OF_POINT, drag, go_to, inside, new_page, settle, wait_until
+from conftest import PLACE_OF_POINT, drag, go_to, inside, new_page, settle
 from playwright.sync_api import expect
 
 import datasets
 import rff_engine as rff
-from datasets.toy_data import TEST_POINTS, ToyData
 from pages.adaptive.approximate import compute as approximation
 from pages.adaptive.approximate.page import METHODS
 from pages.kernel.compute import kernel_functions, kernel_line, kernel_settings
 from pages.kernel.learn.compute import TurnedGaussianKernel, weight_summary
-from pages.landmarks.compute import PLACES, LandmarkSettings, landmarks_of_methods, one_landmark
 from pages.shared.controls.moved_frequencies import decode
 from rff_engine.plots.style import palette
 from rff_engine.studies.toy import (
@@ -339,34 +337,6 @@ def test_a_click_adds_or_removes_a_star_at_once_and_the_answer_changes_nothing(o
     for key in ("ArrowRight", "Enter"):  # at the first point
         page.keyboard.press(key)
     page.wait_for_function("count => document.querySelector('.live').view.L !== count", arg=len(rows) + 1)
-
-
-@pytest.mark.first
-def test_a_single_landmark_is_dragged_and_its_errors_are_the_engines(open_page):
-    page = open_page("landmarks?star=0.5,-0.25")
-    chart = page.locator(".live canvas.worth")
-    page.evaluate("document.dispatchEvent(new CustomEvent('show-all'))")
-    chart.wait_for()
-    view = "[...document.querySelectorAll('.live')].find(root => root.querySelector('canvas.worth')).view"
-    page.wait_for_function(f"() => {view}?.worth && !{view}.missing.length")
-    settings = LandmarkSettings(ToyData("moons", 300, 0.1, 0), 0.501, 20, 5, "random")
-    errors = one_landmark(settings, 1.0, PLACES).test_error
-    np.testing.assert_allclose(page.evaluate(f"[...{view}.errors]"), errors, atol=1.5 / TEST_POINTS)
-    means = {m: one_landmark(settings, 1.0, tuple(map(tuple, at))) for m, at in landmarks_of_methods(settings).items()}
-    assert page.evaluate(f"{view}.means") == pytest.approx([one.test_error.mean() for one in means.values()], abs=0.002)
-    drag(page, inside(chart), inside(chart, 0.25, 0.75))
-    page.mouse.up()
-    in_link = lambda: page.evaluate("new URL(location.href).searchParams.get('star')")  # noqa: E731
-    wait_until(lambda: in_link() != "0.5,-0.25")
-    place = in_link()
-    x, z = map(float, place.split(","))
-    assert x == pytest.approx(-settings.data.extent / 2, abs=0.05) and z == pytest.approx(x, abs=0.05)
-    made = one_landmark(settings, 1.0, ((x, z),))
-    assert page.evaluate(f"{view}.worth.testError") == pytest.approx(made.test_error[0], abs=1.5 / TEST_POINTS)
-    chart.focus()
-    page.keyboard.press("ArrowRight")
-    wait_until(lambda: in_link() != place)
-    assert page.complaints == []
 
 
 def test_a_ninth_landmark_is_refused_with_a_note(open_page):
@@ -861,7 +831,9 @@ def test_the_first_drag_on_each_page_is_reported(open_page):
     drag_to(page, 0.7)
     page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 5")
     settle(page)
-    for name, view in (("Learn the kernel", "summary"), ("Bounds", "betas"), ("Landmarks", "landmarks")):
+    go_to(page, "Kernel")
+    settle(page)
+    for name, view in (("With labels", "summary"), ("Bounds", "betas"), ("Landmarks", "landmarks")):
         go_to(page, name)
         page.wait_for_function(f"() => document.querySelector('.live')?.view?.{view} !== undefined")
         settle(page)

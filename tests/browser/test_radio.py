@@ -32,7 +32,7 @@ def shown(page) -> dict:
 
 
 def numbers(tuning: compute.Tuning) -> dict:
-    rows = compute.radio(tuning).set_index("similarity")
+    rows = compute.numbers(tuning).set_index("similarity")
     texts = {"your": "yours" if tuning.waves else "kernel", "its": "posterior"}
     return {
         f"{who}-{name}": text

@@ -13,7 +13,6 @@ from plotly.subplots import make_subplots
 
 import datasets
 from pages.adaptive import figures as adaptive
-from pages.adaptive.approximate import figures as approximation
 from pages.shared.figures import narrow, paths, sweeps
 from rff_engine.bounds import LANDMARK_BOUNDS
 from rff_engine.plots import bounds, landmarks, style
@@ -164,7 +163,7 @@ def test_unknown_property_is_refused():
 
 def test_errors_of_methods_have_bands_from_the_best_draw_to_the_worst():
     errors = {"monte_carlo": np.array([[0.5, 0.7], [0.2, 0.4]]), "sample": np.array([[0.3, 0.1]])}
-    fig = approximation.errors_against_frequencies({"monte_carlo": (5, 10), "sample": (5,)}, errors, 10)
+    fig = adaptive.errors_against_frequencies({"monte_carlo": (5, 10), "sample": (5,)}, errors, 10)
     band, line, _, short = fig.data
     np.testing.assert_allclose(band.x, [5, 10, 10, 5])
     np.testing.assert_allclose(band.y, [0.7, 0.4, 0.2, 0.5])

@@ -20,14 +20,13 @@ from datasets.toy import draw_toy
 from deploy.site import packing, plots
 from pages.kernel import compute, view
 from pages.kernel.learn.compute import TurnedGaussianKernel
-from pages.landmarks.compute import worth_of_places
 from pages.shared.controls import scales
 from pages.shared.controls.toy import SIGMA_LIVE
 from pages.shared.figures import narrow
 from pages.start import compute as start
 from rff_engine.kernels import KERNELS_BY_TITLE
 from rff_engine.linear import error_rate, linear_svm_decision
-from rff_engine.plots import learning
+from rff_engine.plots import panels
 from rff_engine.plots.style import darken
 from rff_engine.studies.toy import (
     coverage,
@@ -69,7 +68,10 @@ def listed(value):
 def exported(maps: dict[str, np.ndarray]) -> dict:
     """A figure as the static edition has it, in the file that a browser reads, and what the browser must make of it."""
     planes = maps["rff"], maps["pbrff"], maps["rff"]
-    spec = learning.frequency_planes(EXTENT, *planes).to_json()
+    sheet = panels.square_panels([""] * 3, [EXTENT] * 3, ["ω"] * 3)
+    for panel, plane in enumerate(planes, start=1):
+        panels.add_map(sheet, panel, plane, EXTENT, "density", title="", scale="Viridis", limits=(0, 1))
+    spec = panels.finish_panels(sheet, 420, top=78).to_json()
     figures = {
         "wide light": plots.read(spec),
         "wide dark": darken(plots.read(spec)),
@@ -231,14 +233,6 @@ def promises() -> list[dict]:
     return cases
 
 
-def one_landmark(X, y, test_X, test_y, omega) -> dict:
-    """A single landmark at places, at all betas; X itself is among the places."""
-    places = np.concatenate([X[:3], [[0.0, 0.0], [EXTENT, -EXTENT]]])
-    found = [worth_of_places(X, y, test_X, test_y, places, omega, beta) for beta in BETAS]
-    fields = {name: [getattr(one, name) for one in found] for name in ("labels", "kl", "train_error", "test_error")}
-    return {"places": places, "betas": BETAS, **fields}
-
-
 def radio() -> dict:
     """Settings of the radio, at the ends of its sliders too, with their numbers."""
     cases = []
@@ -248,7 +242,7 @@ def radio() -> dict:
         points = {"X": sample.X, "y": sample.y, "testX": single(fresh.X), "testY": fresh.y, "extent": EXTENT}
         points["byHand"] = tuning.data.startswith(start.OWN)
         loss = start.station(replace(tuning, D=start.CANDIDATES)).loss
-        table = start.radio(tuning).astype(object)
+        table = start.numbers(tuning).astype(object)
         rows = {row.pop("similarity"): row for row in table.where(table.notna(), None).to_dict("records")}
         cases.append({"code": code, "points": points | {"star": place}, "loss": loss, "rows": rows})
     return {"draws": start.candidate_draws(), "cases": cases}
@@ -301,7 +295,6 @@ def numbers() -> dict:
         "prior_lines": prior_lines(),
         "landmark_bounds": landmark_bounds(),
         "promises": promises(),
-        "one_landmark": one_landmark(X, y, test_X, test_y, omega[0]),
         "gammas": [[x, gammaln(x)] for x in (0.05, 0.5, 1.0, 3.7, 12.0, 1001.0)],
     }
 

@@ -1,6 +1,4 @@
-"""A kernel on the rows of a data set, approximated by every method: errors, frequencies, error maps and variances.
-
-Kernel ridge regression stands beside ridge regression on features; its times differ from machine to machine.
+"""A kernel on the rows of a data set, approximated by every method: errors, frequencies and error maps.
 
 After `pip install ".[experiments]" ./datasets/data` in a copy of the repository, from any folder:
 python compute.py [numbers.csv]
@@ -9,7 +7,6 @@ python compute.py [numbers.csv]
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,13 +20,12 @@ from rff_datasets import load, make_toy
 from rff_engine.kernels import KERNELS_BY_TITLE
 from rff_engine.nystroem import NystroemMap
 from rff_engine.studies.feature_methods import SAMPLED, FourierMap, fit_features
-from rff_engine.studies.toy.kernel import estimate_variances
 from rff_engine.studies.toy.plane import cell_centres, plane_points
 
 #: Real data sets on the page; rows are drawn from them.
 REAL_DATA = ("wine", "breast", "digits")
-#: Rows of the approximated kernel matrix, and rows of regressions, half of which train.
-ROWS, REGRESSION_ROWS = 300, 1200
+#: Rows of the approximated kernel matrix.
+ROWS = 300
 #: Methods to compare.
 METHODS = (*SAMPLED, "weight", "sample", "cluster", "nearest", "nystroem", "nystroem_kmeans", "align", "pbrff")
 #: Methods that draw frequencies in sequence: the first r of a sample are the sample for r.
@@ -41,19 +37,7 @@ R_VALUES, DRAWS = (5, 10, 20, 50, 100, 200), 5
 DESCENT = ("sample", "cluster", "nearest")
 DESCENT_R_VALUES = (5, 10, 20, 50)
 DESCENT_DRAWS = 2
-#: Simulated variances: their frequencies, draws and distances. A variance times the number of features does not depend
-#: on the number of frequencies; one frequency makes its simulation least noisy.
-VARIANCE_FREQUENCIES, VARIANCE_DRAWS, VARIANCE_POINTS = 1, 8000, 33
-#: Timing of kernel ridge regression and of ridge regression on two kinds of features: points, and draws.
-REGRESSIONS = ("kernel_ridge", "monte_carlo", "nystroem")
-N_VALUES = (125, 250, 500, 1000, 2000)
-REGRESSION_DRAWS = 3
-#: lambda: the values to choose from, the value of the fits on a line, and the value of the timing.
-LAMBDAS, LINE_LAMBDA, TIMED_LAMBDA = tuple(10.0**power for power in range(-7, 1)), 1e-2, 1e-3
-#: Training points on the line.
-LINE_POINTS = 40
 _SHARE_SHOWN = 0.97
-_REPEATS = 3  # of a measured time; the fastest counts
 Result = TypeVar("Result")
 
 
@@ -281,224 +265,6 @@ def frequency_extent(settings: ApproximationSettings) -> float:
     return float(np.quantile(np.abs(sampled).max(axis=1), _SHARE_SHOWN))
 
 
-@dataclass(frozen=True)
-class VarianceCurves:
-    """Variances of the two feature maps' estimates of k(delta), times the number of features E."""
-
-    distances: np.ndarray
-    """(P,)"""
-    kernel: np.ndarray
-    """(P,), k(delta)"""
-    expected: dict[str, np.ndarray]
-    """(P,) each, by the formulas; keys "cos_sin" and "random_phase\""""
-    simulated: dict[str, np.ndarray]
-    """(P,) each"""
-
-
-def variance_curves(
-    settings: ApproximationSettings, D: int = VARIANCE_FREQUENCIES, n_draws: int = VARIANCE_DRAWS
-) -> VarianceCurves:
-    """Compute variances along a coordinate, at distances from 0, by formula (`estimate_variances`) and by simulation.
-
-    The cos/sin map has `D` frequencies, and the random-phase map the same number of features.
-    """
-    rows, kernel = settings.rows_and_kernel()
-    rng = np.random.default_rng(settings.seed)
-    delta = np.linspace(0, 2 * rows.extent, VARIANCE_POINTS)
-    points = delta[:, None]
-    at_delta, at_twice = (kernel(scale * points, np.zeros((1, 1)))[:, 0] for scale in (1, 2))
-    # Along a coordinate only that coordinate of a frequency matters, in any dimension. All draws at once.
-    omega = kernel.sample_frequencies(2 * D * n_draws, 1, rng)
-    offsets = rng.uniform(0, 2 * np.pi, len(omega))
-    features = {
-        # The cos/sin map takes D of the 2 D frequencies of a draw.
-        "cos_sin": rff.fourier_features(points, omega[: D * n_draws], np.ones(D * n_draws)),
-        "random_phase": rff.random_phase_features(points, omega, offsets) * np.sqrt(len(omega)),
-    }
-    products = {name: values * values[0] for name, values in features.items()}  # the first distance is 0
-    estimates = {
-        "cos_sin": products["cos_sin"].reshape(len(delta), 2, n_draws, D).sum(axis=1).mean(axis=-1),
-        "random_phase": products["random_phase"].reshape(len(delta), n_draws, 2 * D).mean(axis=-1),
-    }
-    return VarianceCurves(
-        distances=delta,
-        kernel=at_delta,
-        expected=estimate_variances(at_delta, at_twice),
-        simulated={name: 2 * D * np.var(values, axis=1, ddof=1) for name, values in estimates.items()},
-    )
-
-
-# --- regression -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class LineFit:
-    """Regressions of noisy points on a line."""
-
-    x: np.ndarray
-    """(n,), training points"""
-    y: np.ndarray
-    """(n,)"""
-    grid: np.ndarray
-    """(G,)"""
-    terms: np.ndarray
-    """(n, G), alpha_i k(., x_i): kernel ridge regression is their sum"""
-    fits: dict[str, np.ndarray]
-    """(G,) each, by method"""
-    landmarks: np.ndarray
-    """(M,), of the Nyström features"""
-
-
-def line_fit(settings: ApproximationSettings, r: int) -> LineFit:
-    """Fit kernel ridge regression to a noisy curve, as a sum over its points, and its approximations by features.
-
-    The training points are uniform on [-3, 3]. There are r frequencies and, where there are points enough, as many
-    landmarks.
-    """
-    kernel = settings.scaled_kernel(1)
-    rng = np.random.default_rng(settings.seed)
-    x = np.sort(rng.uniform(-3, 3, LINE_POINTS))[:, None]
-    y = np.sin(2 * x[:, 0]) + 0.3 * x[:, 0] + 0.2 * rng.standard_normal(LINE_POINTS)
-    grid = np.linspace(-4, 4, 241)[:, None]
-    alpha = rff.kernel_ridge_path(kernel(x), y, [LINE_LAMBDA])[0]
-    terms = alpha[:, None] * kernel(x, grid)
-    fits = {"kernel_ridge": terms.sum(axis=0)}
-    landmarks, _ = rff.kernel_landmarks(x, min(r, LINE_POINTS), "sample", settings.seed)
-    maps = {
-        "monte_carlo": fit_features("monte_carlo", x, None, kernel, r, settings.seed),
-        "nystroem": NystroemMap.on(kernel, landmarks),
-    }
-    for name, features in maps.items():
-        coef, _ = rff.ridge_path(features.transform(x), y, [LINE_LAMBDA], intercept=False)
-        fits[name] = features.transform(grid) @ coef[0]
-    return LineFit(x[:, 0], y, grid[:, 0], terms, fits, landmarks[:, 0])
-
-
-@dataclass(frozen=True)
-class LearningErrors:
-    """Test errors and times to fit against the number r of frequencies or landmarks."""
-
-    r_values: tuple[int, ...]
-    n: int
-    """Training points"""
-    errors: dict[str, np.ndarray]
-    """(R, draws) by method; (1, 1) for "kernel_ridge", which has no r"""
-    seconds: dict[str, np.ndarray]
-    """(R,) by method; (1,) for "kernel_ridge\""""
-
-
-def learning_errors(settings: ApproximationSettings) -> LearningErrors:
-    """Compute errors on held-out rows of kernel ridge regression and of ridge regression on r features."""
-    rows = approximation_rows(settings.data, settings.seed, REGRESSION_ROWS)
-    kernel = settings.scaled_kernel(rows.X.shape[1])
-    return regression_errors(rows, kernel, R_VALUES, REGRESSION_DRAWS, settings.seed)
-
-
-def regression_errors(
-    rows: ApproximationRows, kernel: rff.SpectralKernel, r_values: tuple[int, ...], n_draws: int, seed: int
-) -> LearningErrors:
-    """Fit a half of the rows, choose lambda on a quarter for each method, and test on a quarter.
-
-    A regression's error is the root mean square in standard deviations of the target. A classification regresses on -1
-    and 1, one class against the others if there are more than two; its error is the fraction of wrong classes.
-    """
-    X = rows.X
-    targets, error = _as_regression(rows)
-    parts = np.split(np.arange(len(X)), [len(X) // 2, 3 * len(X) // 4])
-    train, valid, test = parts
-    K = [kernel(X[part], X[train]) for part in parts]
-    best = _chosen(rff.kernel_ridge_path(K[0], targets[train], LAMBDAS), K[1], targets[valid], error)
-    [alpha] = rff.kernel_ridge_path(K[0], targets[train], [best])
-    errors = {"kernel_ridge": np.array([[error(K[2] @ alpha, targets[test])]])}
-    seconds = {"kernel_ridge": np.array([_seconds("kernel_ridge", X[train], targets[train], kernel, 0, best, seed)])}
-    for name in REGRESSIONS[1:]:
-        measured = [
-            [_feature_error(name, X, targets, parts, kernel, r, _child(seed, r, i), error) for i in range(n_draws)]
-            for r in r_values
-        ]
-        errors[name] = np.array([[one for one, _ in row] for row in measured])
-        seconds[name] = np.array([min(time for _, time in row) for row in measured])
-    return LearningErrors(r_values, len(train), errors, seconds)
-
-
-def _feature_error(name, X, targets, parts, kernel, r, seed, error) -> tuple[float, float]:
-    """Return the test error of ridge regression on the features of a method, and the seconds to fit it."""
-    train, valid, test = parts
-    features = fit_features(name, X[train], None, kernel, r, seed)
-    Z = [features.transform(X[part]) for part in parts]
-    coefs = rff.ridge_path(Z[0], targets[train], LAMBDAS, intercept=False)[0]
-    best = _chosen(coefs, Z[1], targets[valid], error)
-    of_test = error(Z[2] @ coefs[LAMBDAS.index(best)], targets[test])
-    return of_test, _seconds(name, X[train], targets[train], kernel, r, best, seed)
-
-
-def _chosen(coefs, features, targets, error) -> float:
-    """Return the lambda with the smallest error on rows that were not fitted."""
-    errors = [error(features @ coef, targets) for coef in coefs]
-    return LAMBDAS[int(np.argmin(errors))]
-
-
-def _as_regression(rows: ApproximationRows):
-    """Return the targets (N, T) of a regression, and the error of predictions."""
-    if rows.task == "regression":
-        y = rows.y.astype(float)
-        return ((y - y.mean()) / (y.std() or 1.0))[:, None], _root_mean_square
-    classes, codes = np.unique(rows.y, return_inverse=True)
-    signs = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
-    return signs[:, 1:] if len(classes) == 2 else signs, _fraction_wrong
-
-
-def _root_mean_square(predicted, targets) -> float:
-    return float(np.sqrt(np.mean((predicted - targets) ** 2)))
-
-
-def _fraction_wrong(predicted, targets) -> float:
-    if targets.shape[1] == 1:
-        return float(np.mean((predicted > 0) != (targets > 0)))
-    return float(np.mean(predicted.argmax(axis=1) != targets.argmax(axis=1)))
-
-
-@dataclass(frozen=True)
-class LearningSeconds:
-    """Times to fit against the number of training points."""
-
-    n_values: tuple[int, ...]
-    seconds: dict[str, np.ndarray]
-    """(P,) by method"""
-
-
-def learning_seconds(settings: ApproximationSettings, r: int, n_values: tuple[int, ...] = N_VALUES) -> LearningSeconds:
-    """Measure how the times of kernel ridge regression and of ridge regression on r features grow with n.
-
-    Kernel ridge regression costs O(n^2 (d + n)), ridge regression O(n r (d + r)) for random features and for Nyström's,
-    at n much larger than r. Rows are drawn with replacement and moved a little.
-    """
-    rows, kernel = settings.rows_and_kernel()
-    rng = np.random.default_rng(settings.seed)
-    X = rows.X[rng.integers(len(rows.X), size=max(n_values))]
-    X = X + 0.1 * rng.standard_normal(X.shape)
-    targets = np.sin(X.sum(axis=1))
-    seconds = {
-        name: np.array([_seconds(name, X[:n], targets[:n], kernel, r, TIMED_LAMBDA, settings.seed) for n in n_values])
-        for name in REGRESSIONS
-    }
-    return LearningSeconds(n_values, seconds)
-
-
-def _seconds(name, X, targets, kernel, r, decay, seed) -> float:
-    """Measure the seconds to compute a kernel matrix or r features and to solve for coefficients; take the shortest."""
-    times = []
-    for _ in range(_REPEATS):
-        start = time.perf_counter()
-        if name == "kernel_ridge":
-            rff.kernel_ridge_path(kernel(X), targets, [decay])
-        else:
-            Z = fit_features(name, X, None, kernel, r, seed).transform(X)
-            rff.ridge_path(Z, targets, [decay], intercept=False)
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
@@ -509,22 +275,9 @@ def numbers(settings: ApproximationSettings, pair: tuple[str, str], r: int, meth
     """
     views, _ = of_fitting(pair, lambda method: method_view(settings, method, r))
     errors, _ = of_fitting(methods, partial(approximation_errors, settings))
-    variances = variance_curves(settings)
-    fit = line_fit(settings, r)
-    learned = learning_errors(settings)
     frames = {
         **of_two_methods(pair, [views.get(method) for method in pair]),
         "errors": _of_curves({method: curve_counts(method) for method in errors}, errors),
-        "variances times features": pd.DataFrame(
-            {"distance": variances.distances, "kernel": variances.kernel}
-            | {f"{name}_formula": values for name, values in variances.expected.items()}
-            | {f"{name}_simulation": values for name, values in variances.simulated.items()}
-        ),
-        "regression on a line": pd.DataFrame({"x": fit.grid, **fit.fits}),
-        # Kernel ridge regression has one error and no features.
-        "test errors of regressions": _of_curves(
-            dict.fromkeys(REGRESSIONS, learned.r_values) | {"kernel_ridge": (0,)}, learned.errors
-        ),
     }
     frames = {name: frame for name, frame in frames.items() if len(frame)}
     return pd.concat(frames, names=["table"]).reset_index("table").convert_dtypes()

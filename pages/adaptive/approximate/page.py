@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from pages.adaptive.approximate import compute, figures, view
+from pages.adaptive import figures
+from pages.adaptive.approximate import compute, view
 from pages.adaptive.approximate.compute import DESCENT, DRAWS, R_VALUES, REAL_DATA, ROWS, ApproximationSettings
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls import presets
@@ -20,9 +21,7 @@ from rff_engine.kernels import KERNELS_BY_TITLE
 from rff_engine.plots.style import METHOD_NAMES
 
 cache_results(compute, "approximation_rows", "approximation_errors", "method_view")
-cache_results(compute, "frequency_extent", "variance_curves", "line_fit")
-# The first run measures the times of regressions, on one thread, so that they do not depend on free cores.
-cache_results(compute, in_workers=("sequence", "fitted_errors", "learning_errors", "learning_seconds"))
+cache_results(compute, "frequency_extent", in_workers=("sequence", "fitted_errors"))
 cache_results(view, "live_approximation")
 # The page shows its own note, see `unmatched`.
 warnings.filterwarnings("ignore", message=".*too few to match a covariance", category=UserWarning)
@@ -165,100 +164,6 @@ def show_errors(values, settings: ApproximationSettings, rows) -> None:
         st.info(sentence, icon=":material/info:")
 
 
-def show_variances(curves) -> None:
-    """Show the variances of both feature maps."""
-    larger = np.any(curves.expected["cos_sin"] > curves.expected["random_phase"] + 1e-9)
-    compared = (
-        "At large distances a random phase is slightly better for this kernel: there k(2δ) is above 2 k(δ)²."
-        if larger
-        else "Here cos/sin is nowhere above it."
-    )
-    layout.figure(
-        figures.variances(curves),
-        "**At distance 0 cosine and sine have no error; one cosine with a random phase has.**",
-        f"Dashed: the formulas of Sutherland and Schneider (2015). Markers: {compute.VARIANCE_DRAWS} "
-        f"simulated draws of 2 features. {compared} A larger r divides both variances equally.",
-        key="variances",
-        alt="Variance of the cos/sin and of the random-phase estimate against the distance, formula and simulation",
-    )
-    layout.equation(
-        "variance of the two feature maps",
-        r"\mathrm{Var}_{\cos/\sin} = \tfrac1E\big(1 + k(2\delta) - 2k(\delta)^2\big), \qquad "
-        r"\mathrm{Var}_{\text{phase}} = \tfrac1E\big(1 + \tfrac12 k(2\delta) - k(\delta)^2\big)",
-        "$E$ is the number of features: $2r$ for $r$ frequencies with cosine and sine, $r$ with random phases. "
-        "(Sutherland and Schneider, 2015, Section 2.1.) Both hold for frequencies drawn independently.",
-    )
-
-
-def show_line(values, fit) -> None:
-    """Show kernel ridge regression as a sum over the training points."""
-    st.header("What does learning with fewer features lose?")
-    layout.figure(
-        figures.fits_on_a_line(fit),
-        "**Lower r until the approximations leave the thick line, kernel ridge regression.**",
-        f"Regression of {len(fit.x)} noisy points with your kernel. The thick solid line is kernel ridge regression: "
-        "the sum of the thin ones, one bump a training point. The dotted line is made of "
-        f"{values.r} random cosines and sines, the long-dashed one of the kernel at {len(fit.landmarks)} points. "
-        "Beyond the points, where nothing is known, only cosines keep waving.",
-        key="line",
-        alt="Kernel ridge regression of points on a line as a sum of kernels, and its approximations by features",
-    )
-    layout.equation(
-        "representer theorem",
-        r"\min_{f\in\mathcal H_k}\ \frac1{2n}\sum_{i=1}^n\big(f(x_i)-y_i\big)^2+\frac\lambda2\lVert "
-        r"f\rVert_{\mathcal H_k}^2 \quad\text{is reached at}\quad f=\sum_{i=1}^n\alpha_i\,k(\cdot,x_i),\qquad "
-        r"\alpha=(K+n\lambda I)^{-1}y",
-        r"The part of $f$ orthogonal to all $k(\cdot, x_i)$ is 0 at the points and only adds to the norm, so the "
-        r"best $f$ has none (Kimeldorf and Wahba, 1971). This holds for any loss. $\lVert f\rVert^2 = \alpha^\top "
-        r"K\alpha$. On features, the rows of $\Phi$, the same problem is solved by $\theta = (\Phi^\top\Phi + n\lambda "
-        r"I)^{-1} \Phi^\top y$, with as many unknowns as features.",
-    )
-
-
-def show_learning(values, settings: ApproximationSettings, task: str) -> None:
-    """Show errors and times of kernel ridge regression and of its approximations."""
-    # One after the other, because the page shows their times.
-    learned = compute.learning_errors(settings)
-    measured = compute.learning_seconds(settings, values.r)
-    left, right = st.columns(2)
-    with left:
-        layout.figure(
-            figures.errors_against_r(learned, task, values.r),
-            "**A rough kernel is often enough: the error comes close to kernel ridge regression's early.**",
-            f"Your data with {learned.n} training rows: errors on other rows, λ chosen on still others; bands reach "
-            "from the best draw to the worst. Compare with the error of the kernel matrix above, which falls on.",
-            key="learning",
-            alt="Test error against the number of frequencies or landmarks, with that of kernel ridge regression",
-        )
-    with right:
-        layout.figure(
-            figures.seconds_against_r(learned, values.r),
-            "**With 2r features and few rows the full kernel can be faster.**",
-            "The time to fit, features included, measured on this server when your settings were first computed; it is "
-            "no part of the downloaded numbers.",
-            key="times",
-            alt="Time to fit against the number of frequencies or landmarks, with that of kernel ridge regression",
-        )
-    layout.figure(
-        figures.seconds_and_promises(measured),
-        "**Kernel ridge regression grows like n³, ridge on features like n.**",
-        f"The time to fit at r = {values.r} against the number of training points. Thin dotted lines are what counting "
-        "operations promises, drawn through the last point: n³ for kernel ridge regression, n on features. At small n "
-        "fixed costs hide it.",
-        key="growth",
-        alt="Time to fit against the number of training points, with lines that grow as n cubed and as n",
-    )
-    layout.equation(
-        "what it costs",
-        r"\underbrace{O\big(n^2(d+n)\big)}_{\text{kernel ridge}}\qquad "
-        r"\underbrace{O\big(nr(d+r)+r^3\big)}_{\text{ridge on } r \text{ random or Nyström features}}",
-        "The kernel matrix takes $n^2 d$ operations and its factorisation $n^3/3$; features take $nrd$, their products "
-        "$nr^2$, and the system $r^3$. Nyström's features add $nr^2 + r^3$ for the root of the landmarks' matrix "
-        "(Williams and Seeger, 2001). Rudi and Rosasco (2017) show that $r$ of the order of $\\sqrt n\\ln n$ "
-        "frequencies are enough for the error of kernel ridge regression, $O(1/\\sqrt n)$.",
-    )
-
-
 def settings_of(values) -> ApproximationSettings:
     """Return the settings of the controls; `nu` is fixed for kernels that do not use it."""
     nu = values.nu if "nu" in KERNELS_BY_TITLE[values.kernel].parameters else 1.5
@@ -283,9 +188,6 @@ def main() -> None:
 
     show_live(values, settings, rows, pair)
     deferred.show("errors", lambda: show_errors(values, settings, rows))
-    deferred.show("variances", lambda: show_variances(compute.variance_curves(settings)))
-    deferred.show("line", lambda: show_line(values, compute.line_fit(settings, values.r)))
-    deferred.show("learning", lambda: show_learning(values, settings, rows.task))
     methods = tuple(METHODS[name] for name in values.methods)
     chosen = {"first": pair[0], "second": pair[1], "methods": methods}
     sharing.offer("approximate", CONTROLS, values, lambda: compute.numbers(settings, pair, values.r, methods), chosen)

@@ -1,4 +1,4 @@
-"""Certificates: a classifier that bounds its own risk, term by term, and against the number of its frequencies.
+"""Certificates: a classifier that bounds its own risk, term by term.
 
 After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
@@ -6,7 +6,6 @@ After `pip install ".[experiments]"` in a copy of the repository, from any folde
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +20,8 @@ COUNTS = (5, 10, 20, 50, 100)
 #: Numbers of classifiers to look at.
 LOOKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 METHODS = toy_certificates.METHODS
-
-Certificates = tuple[toy_certificates.PosteriorCertificate, ...]
+#: What the table has of a certificate.
+SUMMARY = "n_bound", "risk_bound", "majority_error", "test_error", "gibbs_bound", "gibbs_error", "test_set_bound"
 
 
 @dataclass(frozen=True)
@@ -80,26 +79,17 @@ def peeking(n: int, epsilon: float) -> toy_certificates.Peeking:
     return toy_certificates.peeking(n, epsilon, LOOKS)
 
 
-def certificate_curves(settings: CertificateSettings) -> dict[str, Certificates]:
-    """Certify the votes of all methods at `COUNTS`."""
-    return {method: tuple(certified_vote(settings, method, D).certificate() for D in COUNTS) for method in METHODS}
-
-
 def numbers(settings: CertificateSettings, method: str, D: int, stretch: float, n_blocks: int) -> pd.DataFrame:
     """Return all numbers of the page as one table; risks are fractions, nats add to n kl(error || bound)."""
     vote = certified_vote(settings, method, D)
     certificate = vote.certificate(stretch)
-    curves = certificate_curves(settings)
     peeked = peeking(certificate.n_bound, settings.epsilon)
     blocked = certified_blocks(settings, method, D, n_blocks)
     arms = vote.model.arm_bounds_
     tables = {
         "terms": pd.DataFrame(certificate.terms),
-        "certificate": summary([certificate]),
+        "certificate": pd.DataFrame([{name: getattr(certificate, name) for name in SUMMARY}]),
         "arms": pd.DataFrame({"arm": list(arms), "risk_bound": list(arms.values()), "test_error": vote.error}),
-        "against D": pd.concat(
-            [summary(certified).assign(method=name, frequencies=list(COUNTS)) for name, certified in curves.items()]
-        ),
         "failures of peeking": pd.DataFrame(
             {
                 "looked_at": peeked.counts,
@@ -119,12 +109,6 @@ def numbers(settings: CertificateSettings, method: str, D: int, stretch: float, 
         ),
     }
     return pd.concat(tables, names=["table"]).reset_index("table").convert_dtypes()
-
-
-def summary(certified: Sequence[toy_certificates.PosteriorCertificate]) -> pd.DataFrame:
-    """Return a row for each certificate."""
-    names = ("n_bound", "risk_bound", "majority_error", "test_error", "gibbs_bound", "gibbs_error", "test_set_bound")
-    return pd.DataFrame({name: [getattr(one, name) for one in certified] for name in names})
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
 """Certificates: a classifier that bounds its own risk, and what each look at the data costs."""
 
 from dataclasses import replace
-from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from pages.bounds.certificates import compute, view
@@ -13,27 +11,23 @@ from pages.shared.controls import scales
 from pages.shared.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, SEED, SIGMA, toy_data
 from pages.shared.controls.widgets import Number, Options, Scale, Tabs, hide_in_sidebar, mount
 from pages.shared.figures import certificates as figures
-from pages.shared.server import workers
 from pages.shared.server.cache import cache_results
 from rff_engine._hollow import copies_in_words
 from rff_engine.plots.style import METHOD_NAMES
-from rff_engine.studies.toy.certificates import CertifiedBlocks, CertifiedVote, PosteriorCertificate
+from rff_engine.studies.toy.certificates import Certificate, CertifiedBlocks, CertifiedVote
 
 heavy = "certified_vote", "certified_blocks"
-cache_results(compute, "peeking", "certificate_curves", in_workers=heavy)
+cache_results(compute, "peeking", in_workers=heavy)
 cache_results(view, "live_certificate", "live_blocks")
 
 #: Methods by their labels.
 METHODS = {METHOD_NAMES[method]: method for method in compute.METHODS}
-#: Target risk of the last figure.
-TARGET = 0.1
-ROWS = np.unique(np.geomspace(30, 10**6, 120).astype(int))
 
 LEARNING, TEACHING = QUESTIONS = "What does it cost?", "May test points teach?"
 QUESTION = Tabs("question", "Question", None, QUESTIONS, LEARNING)
 INTRODUCTIONS = {
     LEARNING: "It learns from all points, without a test set, and states a **[[bound]]** on its own error. Lengthen "
-    "its step away from the prior, compare numbers of frequencies, and see **what each look at the data costs**.",
+    "its step away from the prior, and see **what each look at the data costs**.",
     TEACHING: "Points of a test set only count errors. Here they come in blocks that **test first, then teach**, and "
     "there still is a **[[bound]]** on the error. Press Play, and compare with the same points as a test set.",
 }
@@ -112,7 +106,7 @@ EXPLANATION = (
 )
 
 
-def show_live(settings: CertificateSettings, certificate: PosteriorCertificate, values, in_lesson: bool) -> None:
+def show_live(settings: CertificateSettings, certificate: Certificate, values, in_lesson: bool) -> None:
     """Show the vote and its certificate at every step, and at every D once the reader reaches for the slider of D."""
     method = METHODS[values.method]
     reached = not live.has_server or st.session_state.get(REACHED) == (settings, method)
@@ -139,7 +133,7 @@ def new_points(_: int) -> None:
     st.session_state[SEED.key] = (int(st.session_state[SEED.key]) + 1) % (int(SEED.high) + 1)
 
 
-def what_ledger_shows(certificate: PosteriorCertificate, values) -> str:
+def what_ledger_shows(certificate: Certificate, values) -> str:
     """Explain the ledger."""
     text = (
         "Each bar begins where the one before ends: first the share of voters that err, or are right without a margin, "
@@ -232,36 +226,6 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
         hide_in_sidebar([STRETCH.key, "prior", "tries", ARRIVED.key])
 
 
-def show_curves(curves, values) -> None:
-    """Show certified risks and test errors against D."""
-    at = COUNTS.index(values.D)
-    best = min(curves, key=lambda method: curves[method][at].risk_bound)
-    layout.figure(
-        figures.errors_and_bounds(COUNTS, curves, values.D),
-        f"**At D = {values.D}, {METHOD_NAMES[best]} has the smallest certificate.**",
-        "[[Left|Above]], what is certified, and dashed the test-set bound of the same points; [[right|below]], the "
-        "error on fresh points. A good certificate needs few errors with a margin and weights near the prior's.",
-        key="against_D",
-        alt="Certified risk and test error against the number of frequencies, for RFF, PBRFF and OKRFF",
-    )
-
-
-def show_rows(certificate: PosteriorCertificate) -> None:
-    """Show how the certificate would shrink with more rows."""
-    rows = certificate.rows_needed(TARGET)
-    seen = f"No number of rows would certify {100 * TARGET:g} %: the errors with a margin are too many."
-    if rows is not None:
-        seen = f"To certify {100 * TARGET:g} %, the bound would need {rows:,} rows."
-    layout.figure(
-        figures.bound_against_rows(certificate, ROWS, TARGET),
-        f"**{seen}**",
-        "All else stays as it is: the share of points that err with a margin, and the nats that were spent. With more "
-        "points the price of each nat falls like 1/n at small errors, like 1/√n at large ones.",
-        key="rows",
-        alt="Certified risk against the number of rows of the bound",
-    )
-
-
 def show_peeking(failures, values) -> None:
     """Show how often a bound fails if looks are not paid for."""
     at = list(failures.counts).index(values.tries)
@@ -283,19 +247,6 @@ def settings_of(values) -> CertificateSettings:
     return CertificateSettings(data, values.sigma, values.beta, values.tries, values.prior, values.eps, values.copies)
 
 
-def curves_of(settings: CertificateSettings) -> dict:
-    """Return the certificates of all methods; compute their votes side by side."""
-    every = [(method, D) for method in compute.METHODS for D in COUNTS]
-    workers.results({one: partial(compute.certified_vote, settings, *one) for one in every})
-    return compute.certificate_curves(settings)
-
-
-def numbers(settings: CertificateSettings, values):
-    """Return the table of the page from the results that its figures show."""
-    curves_of(settings)
-    return compute.numbers(settings, METHODS[values.method], values.D, values.stretch, values.blocks)
-
-
 def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> None:
     """Show the vote, its certificate, and the cost of each look at the points."""
     vote = compute.certified_vote(settings, METHODS[values.method], values.D)
@@ -314,8 +265,6 @@ def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> Non
         "2003; Maurer, 2004). The proof is in docs/theory.md of the repository.",
     )
     deferred.show("arms", lambda: show_arms(vote, values))
-    deferred.show("against_D", lambda: show_curves(curves_of(settings), values))
-    deferred.show("rows", lambda: show_rows(certificate))
     deferred.show("peeking", lambda: show_peeking(compute.peeking(certificate.n_bound, values.eps), values))
     if live.has_server:
         hide_in_sidebar([BLOCKS.key, ARRIVED.key])
@@ -336,8 +285,13 @@ def main() -> None:
             show_blocks(settings, blocks, values)
         else:
             show_learning(settings, values, tour.runs)
+    method = METHODS[values.method]
     sharing.offer(
-        "certificates", CONTROLS, values, lambda: numbers(settings, values), {"method": METHODS[values.method]}
+        "certificates",
+        CONTROLS,
+        values,
+        lambda: compute.numbers(settings, method, values.D, values.stretch, values.blocks),
+        {"method": method},
     )
 
 

@@ -26,19 +26,14 @@ from rff_datasets import (
     read_table,
     two_classes,
 )
-from rff_engine.plots.bounds import BOUND_NAMES
 from rff_engine.studies.protocols import FeatureSweep, RunSpec
 from rff_engine.studies.reports import tables as report
 from rff_engine.studies.running.run import run_stored
-from rff_engine.studies.toy import bounds as toy_bounds, landmarks as toy_landmarks, learning as toy_learning
+from rff_engine.studies.toy import landmarks as toy_landmarks
 from rff_engine.studies.toy.certificates import Certificate, certificate, certified_classifier
 
 #: Most training rows, and most held-out rows.
 ROWS = 2000
-#: Candidates of the learned kernel in the plane.
-CANDIDATES = 1000
-#: Order of OKRFF's divergence.
-ORDER = 2.0
 #: Frequencies of the certified classifier, and draws of them among which the prior's rows choose.
 CERTIFIED_FREQUENCIES, CERTIFIED_DRAWS = 50, 3
 #: Splits of the sweep.
@@ -53,8 +48,6 @@ SWEEP = FeatureSweep(
     max_train=1000,
     max_train_svm=400,
 )
-#: Inverse temperatures of the bounds, and of the errors along beta.
-BETAS = tuple(float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31))
 PATH_BETAS = tuple(float(f"{10**power:.3g}") for power in np.linspace(-3, 3, 31))
 
 _MAX_EXTENT = 4.0
@@ -89,32 +82,6 @@ def landmark_problem(
 def landmark_path(where: Coordinates, problem: toy_landmarks.LandmarkProblem, C: float) -> toy_landmarks.LandmarkPath:
     """Compute errors, a bound and the KL divergence along beta."""
     return toy_landmarks.landmark_path(problem, where.test.X, where.test.y, PATH_BETAS, C)
-
-
-def candidates(where: Coordinates, sigma: float, seed: int) -> toy_learning.Candidates:
-    """Draw the candidates of a kernel in the plane, with their losses."""
-    kernel = rff.GaussianKernel(sigma)
-    return toy_learning.draw_candidates(where.train.X, where.train.y, kernel, CANDIDATES, seed)
-
-
-@dataclass(frozen=True, eq=False)
-class BoundResult:
-    """All bounds on your data along beta."""
-
-    curves: toy_bounds.BoundCurves
-    n: int
-    n_fresh: int
-    width: float
-
-
-def bounds_along_beta(dataset: Dataset, sigma: float, D: int, seed: int, epsilon: float = 0.05) -> BoundResult:
-    """Compute every bound at every beta; the held-out rows estimate the true risk."""
-    train, fresh = _halves_of_groups(dataset, seed)
-    width = sigma * float(np.sqrt(dataset.n_features / 2))
-    kernel = rff.GaussianKernel(width)
-    risks = toy_bounds.candidate_risks(train.X, train.y, fresh.X, fresh.y, kernel, D, random_state=seed)
-    curves = toy_bounds.bound_curves(risks, BETAS, epsilon, form="corrected")
-    return BoundResult(curves, train.n_samples, fresh.n_samples, width)
 
 
 def certified(dataset: Dataset, seed: int, epsilon: float = 0.05) -> Certificate:
@@ -166,28 +133,6 @@ def landmark_numbers(problem, path, beta) -> pd.DataFrame:
     return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
 
 
-def kernel_numbers(candidates, beta, rho) -> pd.DataFrame:
-    """Return candidate frequencies, in radians per unit of the map, their losses, and their weights by both methods."""
-    return pd.DataFrame(
-        {
-            "omega_1": candidates.omega[:, 0],
-            "omega_2": candidates.omega[:, 1],
-            "loss": candidates.loss,
-            "Q_pbrff": rff.pseudo_posterior(candidates.loss, beta, candidates.n),
-            "Q_okrff": rff.optimized_kernel_weights(candidates.loss, rho, ORDER),
-        }
-    )
-
-
-def bound_numbers(curves) -> pd.DataFrame:
-    """Return every bound and its terms along beta."""
-    frames = [
-        pd.DataFrame({"bound": BOUND_NAMES[name], "beta": curve.betas, "value": curve.values, **curve.terms})
-        for name, curve in curves.bounds.items()
-    ]
-    return pd.concat(frames, ignore_index=True)
-
-
 def with_certificate(results, view, certify) -> pd.DataFrame:
     """Return the numbers of a view, then the terms and bounds of the certificate of `certify`, if rows allow."""
     tables = [results if "table" in results or results.empty else results.assign(table=view)]
@@ -214,15 +159,14 @@ if __name__ == "__main__":
     scaling = "standard"  # of each column; or "range", "none"
     imputation = "fill"  # of missing values; or "drop"
     groups = None  # column whose equal values mark rows that belong together; None: each row is a draw of its own
-    view = "landmarks"  # or "kernel learning", "error against D", "bounds"
+    view = "landmarks"  # or "error against D"
     axes = None  # positions of the two columns of a map; None: the first two principal components
     seed = 0
-    sigma = 0.501  # bandwidth of the Gaussian prior; for bounds times the square root of d / 2
-    D = 50  # frequencies: of each landmark, or behind the bounds
+    sigma = 0.501  # bandwidth of the Gaussian prior
+    D = 50  # frequencies of each landmark
     landmarks = 5  # how many
     selection = "kmeans"  # or "random"
     beta = 1.0  # inverse temperature
-    rho = 0.01  # radius of OKRFF, divided by the number of candidates
     C = 1.0  # of the linear SVM on the similarities
 
     if sys.argv[1:] and Path(sys.argv[1]).exists() and Path(sys.argv[1]).samefile(file):
@@ -231,13 +175,9 @@ if __name__ == "__main__":
     dataset = two_classes(prepare(table, target, columns, scaling, imputation, task, groups=groups), label)
     if view == "error against D":
         results = report.error_by_features([row for step in sweep_steps(dataset, seed) for row in step.rows])
-    elif view == "bounds":
-        results = bound_numbers(bounds_along_beta(dataset, sigma, D, seed).curves)
-    elif view == "landmarks":
+    else:
         where = coordinates(dataset, axes, seed)
         problem = landmark_problem(where, sigma, landmarks, D, selection, seed)
         results = landmark_numbers(problem, landmark_path(where, problem, C), beta)
-    else:
-        results = kernel_numbers(candidates(coordinates(dataset, axes, seed), sigma, seed), beta, rho)
     numbers = with_certificate(results, view, lambda: certified(dataset, seed))
     numbers.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -9,34 +9,25 @@ from pages.data.your_data import compute, upload, view
 from pages.data.your_data.session import known, remembered
 from pages.data.your_data.table_choices import TABLE_CHOICES
 from pages.shared import deferred, escaping, layout, live, sharing
-from pages.shared.controls import scales
 from pages.shared.controls.toy import BETA, COST, SEED, SIGMA
-from pages.shared.controls.widgets import Number, Options, Scale, hide_in_sidebar, mount, without_headings
+from pages.shared.controls.widgets import Number, Options, hide_in_sidebar, mount, without_headings
 from pages.shared.figures import certificates as certificate_figures, paths, sweeps
 from pages.shared.server import workers
-from rff_engine.plots import bounds as bound_figures
 from rff_engine.studies.reports.tables import error_by_features
 from rff_engine.studies.toy.certificates import rows_in_words
 
-LANDMARKS, KERNEL, SWEEP_VIEW, BOUNDS = VIEWS = "landmarks", "kernel learning", "error against D", "bounds"
+LANDMARKS, SWEEP_VIEW = VIEWS = "landmarks", "error against D"
 MAX_FREQUENCIES = 256
 SELECTIONS = {"random": "random", "k-means": "kmeans"}
 
-INVERSE_TEMPERATURE = replace(BETA, only_if=("view", (LANDMARKS, KERNEL, BOUNDS)))
+OF_LANDMARKS = {"only_if": ("view", (LANDMARKS,))}
+INVERSE_TEMPERATURE = replace(BETA, **OF_LANDMARKS)
 FREQUENCIES = Number(
     "D",
     "Frequencies D",
-    "Of each landmark; for bounds, the number of candidates.",
+    "Of each landmark.",
     *(1, MAX_FREQUENCIES, 50, 1),
-    only_if=("view", (LANDMARKS, BOUNDS)),
-)
-RADIUS = Scale(
-    "rho",
-    "Radius of OKRFF, ρ/N",
-    "How far from the prior the optimized kernel may go.",
-    scales.powers(*scales.RHO),
-    0.01,
-    only_if=("view", (KERNEL,)),
+    **OF_LANDMARKS,
 )
 
 CONTROLS = (
@@ -44,14 +35,11 @@ CONTROLS = (
     "Learning",
     INVERSE_TEMPERATURE,
     FREQUENCIES,
-    RADIUS,
-    replace(SIGMA, only_if=("view", (LANDMARKS, KERNEL, BOUNDS))),
-    replace(COST, only_if=("view", (LANDMARKS,))),
+    replace(SIGMA, **OF_LANDMARKS),
+    replace(COST, **OF_LANDMARKS),
     SEED,
-    Options(
-        "how", "How landmarks are chosen", None, tuple(SELECTIONS), "k-means", True, only_if=("view", (LANDMARKS,))
-    ),
-    Number("landmarks", "Number of landmarks", None, 1, 8, 5, 1, only_if=("view", (LANDMARKS,))),
+    Options("how", "How landmarks are chosen", None, tuple(SELECTIONS), "k-means", True, **OF_LANDMARKS),
+    Number("landmarks", "Number of landmarks", None, 1, 8, 5, 1, **OF_LANDMARKS),
 )
 
 
@@ -119,27 +107,6 @@ def show_landmarks(values, chosen):
     return lambda: compute.landmark_numbers(problem, path, values.beta), axes
 
 
-def show_kernel(values, chosen):
-    """Show the frequencies of the plane that agree with the labels, and the learned kernels."""
-    where, axes, key, words = mapped(values, chosen)
-    key = (*key, values.sigma)
-    with layout.show_errors():
-        packed = remembered(
-            ("live kernel", *key), lambda: view.live_kernel(where, values.sigma, values.seed, RADIUS.values)
-        )
-    live.mount("kernel", packed, values, (INVERSE_TEMPERATURE, RADIUS))
-    layout.caption_below(
-        "**The posterior moves to the frequencies whose loss on your labels is low, shown bright.**",
-        "First: the [[prior]] density, the [[alignment loss]] of every [[frequency]], and the [[posterior]] density. "
-        f"Then {compute.CANDIDATES} candidates weighted by [[PBRFF]] and [[OKRFF]], and the similarity of two rows "
-        "whose difference is δ.",
-    )
-    st.caption(words)
-    return lambda: compute.kernel_numbers(
-        compute.candidates(where, values.sigma, values.seed), values.beta, values.rho
-    ), axes
-
-
 def show_sweep(values, chosen):
     """Show the error against D of features drawn from the prior and from learned distributions."""
     key = ("sweep", *chosen.key, values.seed)
@@ -173,24 +140,6 @@ def show_sweep(values, chosen):
     with st.expander("The means as a table", icon=":material/table:"):
         layout.table(means)
     return lambda: means, None
-
-
-def show_bounds(values, chosen):
-    """Show the bounds from a sample, and the loss on held-out rows."""
-    key = ("bounds", *chosen.key, values.D, values.sigma, values.seed)
-    with layout.show_errors():
-        made = remembered(key, lambda: compute.bounds_along_beta(chosen.binary, values.sigma, values.D, values.seed))
-    one_of_each = ", one of each group," if chosen.dataset.groups is not None else ""
-    layout.figure(
-        bound_figures.bounds_along_beta(made.curves, values.beta),
-        "**Diamonds: the smallest value of each [[bound]], a guarantee on new rows.**",
-        f"From n = {made.n} of your rows{one_of_each} at [[ε]] = 0.05, in the corrected form. The dashed line "
-        f"estimates the [[true risk]] on the {made.n_fresh} held-out rows. All {chosen.dataset.n_features} columns; "
-        f"the kernel's width is σ √(d/2) = {made.width:.3g}. Dotted: your β. The bounds hold for a β fixed beforehand.",
-        key="curves",
-        alt="Bounds on the alignment loss of your data against beta, for one landmark and for the whole kernel",
-    )
-    return lambda: compute.bound_numbers(made.curves), None
 
 
 def certificate_key(values, chosen) -> tuple:
@@ -230,8 +179,8 @@ def show_certificate(values, chosen) -> None:
 def main() -> None:
     values = mount(CONTROLS, parameters=(TABLE_CHOICES,))
     layout.title(
-        "Upload a table, choose the column to predict, and see the views of the other pages on your data: "
-        "[[landmarks]], learned kernels, the error of D [[frequencies]], and [[bounds]].",
+        "Upload a table, choose the column to predict, and see what is learned from your data: similarities to "
+        "[[landmarks]], the error of D [[frequencies]], and what a classifier can promise.",
     )
     table = upload.current_table()
     with st.expander("Your table", icon=":material/upload_file:", expanded=table is None or bool(table.sample)):
@@ -258,7 +207,7 @@ def main() -> None:
         upload.show_preparation(chosen)
     st.header(f"Results: {values.view}")
     upload.show_problem(chosen)
-    show = {LANDMARKS: show_landmarks, KERNEL: show_kernel, SWEEP_VIEW: show_sweep, BOUNDS: show_bounds}
+    show = {LANDMARKS: show_landmarks, SWEEP_VIEW: show_sweep}
     numbers, axes = show[values.view](values, chosen)
     deferred.show("certificate", lambda: show_certificate(values, chosen))
     shown = known(certificate_key(values, chosen))

@@ -13,9 +13,8 @@ ERRATA = Path(__file__).parents[3] / "docs" / "errata.md"
 
 def main() -> None:
     mount(())
-    heading, text = ERRATA.read_text(encoding="utf-8").split("\n", 1)
-    layout.title(heading=heading.removeprefix("# "))
-    st.markdown(text)
+    layout.title()
+    st.markdown(ERRATA.read_text(encoding="utf-8").split("\n", 1)[1])
     st.page_link("pages/bounds/page.py", label="The bounds, as printed and corrected", icon=":material/arrow_back:")
     presentation.show_button()
 

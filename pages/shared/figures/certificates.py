@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,18 +10,14 @@ import plotly.graph_objects as go
 
 from rff_engine.plots.sheet import Sheet
 from rff_engine.plots.style import (
-    METHOD_COLOURS,
-    METHOD_NAMES,
-    METHOD_SYMBOLS,
     add_curve,
     add_note,
     finish,
     fixed_margin,
-    log_axis,
 )
 
 if TYPE_CHECKING:
-    from rff_engine.studies.toy.certificates import Certificate, CertifiedBlocks, Peeking, PosteriorCertificate
+    from rff_engine.studies.toy.certificates import Certificate, CertifiedBlocks, Peeking
 
 #: Terms of a certificate by the beginnings of their names, in short words, with colours.
 TERM_LABELS = {
@@ -96,57 +92,6 @@ def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: 
         showlegend=False,
         hovertemplate=f"{label}: {text}<extra></extra>",
     )
-
-
-def errors_and_bounds(D_values: Sequence[int], curves: Mapping[str, Sequence[Certificate]], chosen: int) -> go.Figure:
-    """Plot certified risks, test errors and test-set bounds against D; a curve has a certificate for each D."""
-    fig = Sheet(columns=2, gap=(0.1, 0))
-    panels = {"certified risk": "risk_bound", "test error": "test_error"}
-    ticks, hover = list(D_values), "D = %{x}: %{y:.3g} %"
-    for column, attribute in enumerate(panels.values(), start=1):
-        for method, curve in curves.items():
-            errors = [100 * getattr(one, attribute) for one in curve]
-            line = {"color": METHOD_COLOURS[method], "width": 2}
-            look = {"mode": "lines+markers", "marker": {"symbol": METHOD_SYMBOLS[method], "size": 7}}
-            place = {"legendgroup": method, "showlegend": column == 1, "row": 1, "col": column}
-            add_curve(fig, ticks, errors, METHOD_NAMES[method], line, hover, **look, **place)
-    name = "test-set bound"
-    for method, curve in curves.items():
-        held_out = [100 * one.test_set_bound for one in curve if one.test_set_bound is not None]
-        if len(held_out) < len(curve):
-            continue
-        line = {"color": METHOD_COLOURS[method], "width": 1.5, "dash": "dash"}
-        place = {"legendgroup": name, "showlegend": method == next(iter(curves)), "row": 1, "col": 1}
-        add_curve(fig, ticks, held_out, name, line, hover, extra=f"{name}, {METHOD_NAMES[method]}", **place)
-    for column, name in enumerate(panels, start=1):
-        add_note(
-            fig, 0.5, 1, name, xref=f"x{'' if column == 1 else 2} domain", yref="paper", yanchor="bottom", yshift=2
-        )
-    fig.add_vline(x=chosen, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
-    fig.update_xaxes(title="frequencies D", **log_axis(ticks))
-    highest = max(100 * max(one.risk_bound, one.test_error) for curve in curves.values() for one in curve)
-    fig.update_yaxes(title="%", range=[0, 1.05 * highest])
-    return finish(fig, 420, margin=fixed_margin(top=84), legend={"orientation": "h", "y": 1.1, "yanchor": "bottom"})
-
-
-def bound_against_rows(certificate: PosteriorCertificate, rows: Sequence[int], target: float) -> go.Figure:
-    """Plot the bound against the number of rows that it is computed on, with a mark at the risk `target`."""
-    fig = Sheet()
-    risks = 100 * certificate.bound_with_rows(rows)
-    line = {"color": TOTAL_COLOUR, "width": 3}
-    add_curve(fig, np.asarray(rows), risks, "certified risk", line, "%{x:.3s} rows: %{y:.3g} %", extra="")
-    fig.add_scatter(
-        x=[certificate.n_bound],
-        y=[100 * certificate.risk_bound],
-        mode="markers",
-        marker={"color": TOTAL_COLOUR, "size": 11, "symbol": "diamond"},
-        name="your certificate",
-        hovertemplate="%{x} rows: %{y:.3g} %<extra>your certificate</extra>",
-    )
-    fig.add_hline(y=100 * target, line={"color": ERROR_COLOUR, "width": 1, "dash": "dash"})
-    fig.update_xaxes(type="log", title="rows of the bound", dtick=1)
-    fig.update_yaxes(title="certified risk, %", rangemode="tozero")
-    return finish(fig, 380, margin=fixed_margin(top=64))
 
 
 def blocks_and_test_set(blocks: CertifiedBlocks) -> go.Figure:

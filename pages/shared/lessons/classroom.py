@@ -94,7 +94,7 @@ def take_seat(lesson: str) -> None:
     try:
         room = rooms().enter(code)
         if room.lesson != lesson:
-            raise ValueError(f"The room {shown(code)} is for another lesson; enter its code on the first page.")
+            raise ValueError(f"The room {shown(code)} is for another lesson; enter its code on Start.")
         st.session_state[_SEAT] = Seat(code, lesson)
     except OSError as error:
         report(error)  # the link keeps its room, and the next run tries again

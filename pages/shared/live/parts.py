@@ -17,7 +17,6 @@ VIEWS = {
     "radio": "start/view",
     "prior": "kernel/view",
     "landmarks": "landmarks/view",
-    "worth": "landmarks/worth",
     "kernel": "kernel/learn/view",
     "bounds": "bounds/view",
     "promises": "bounds/promises",

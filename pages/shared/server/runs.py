@@ -114,7 +114,7 @@ class RunSettings:
         return run_size(self.protocol(), self.dataset)
 
 
-#: The run that starts without a click: it takes seconds and is shown on the first page.
+#: The run that starts without a click: it takes seconds, and *Data* opens with it.
 BREAST_SWEEP = RunSettings("features", "breast", "quick", "published", 0, 10, FeatureSweep.known_methods)
 
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from ..._hollow import copies_are_meant
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_rng, check_choice, check_count, draw_seed
-from ...bounds import gibbs_classifier, largest_mean, test_set
+from ...bounds import gibbs_classifier, test_set
 from ...certificates import (
     THRESHOLDS,
     CertificateTerm,
@@ -61,30 +61,6 @@ class Certificate:
     """Or "test set", as in `CertifiedClassifier`"""
     n_errors: int | None = None
     """Of the prior's vote on the rows of the bound; None without prior rows"""
-
-
-@dataclass(frozen=True)
-class PosteriorCertificate(Certificate):
-    """The certificate of a posterior by PAC-Bayes-kl, which all weights have at once."""
-
-    def bound_with_rows(self, n: ArrayLike) -> np.ndarray:
-        """Compute the bound for n rows, (N,), with the same margin error and weights."""
-        n = np.asarray(n, dtype=float)
-        error, nats = self.terms[0].risk, sum(term.nats for term in self.terms)
-        # Only the sample's term depends on n.
-        nats = nats - np.log(2 * np.sqrt(self.n_bound)) + np.log(2 * np.sqrt(n))
-        reached = largest_mean(np.full(n.shape, error), np.maximum(nats, 0) / n)
-        return np.minimum(reached / ndtr(self.threshold), 1.0)
-
-    def rows_needed(self, target: float, most: int = 10**9) -> int | None:
-        """Return the fewest rows at which `bound_with_rows` is at most `target`; None if `most` rows are too few."""
-        if self.bound_with_rows([most])[0] > target:
-            return None
-        low, high = 1, most
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.bound_with_rows([middle])[0] <= target else (middle + 1, high)
-        return low
 
 
 def rows_in_words(n_errors: int, n: int, epsilon: float, aim: float | None = None) -> str:
@@ -203,7 +179,7 @@ class CertifiedVote:
         """||v - v0||"""
         return float(np.linalg.norm(self.mean - self.model.prior_coef_))
 
-    def certificate(self, stretch: float = 1.0, n_looks: int = 1) -> PosteriorCertificate:
+    def certificate(self, stretch: float = 1.0, n_looks: int = 1) -> Certificate:
         """Return what the vote at a stretch promises, and its errors on the test points.
 
         If its feature map was chosen after a look at `n_looks` maps, the bound holds for all of these.
@@ -216,7 +192,7 @@ class CertifiedVote:
         choice = self.choice._replace(n_choices=self.choice.n_choices * n_looks)
         posterior = VotePosterior(mean, model.prior_coef_, errors, together, len(decision), model.epsilon, choice)
         test = self.prior_test_margins + stretch * self.step_test_margins
-        return PosteriorCertificate(
+        return Certificate(
             posterior.ledger(),
             posterior.bound,
             posterior.gibbs_bound,

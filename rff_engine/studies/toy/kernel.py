@@ -12,9 +12,27 @@ import numpy as np
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_count, check_positive
 from ...features import fourier_features, random_phase_features
-from ...kernels import SpectralKernel
+from ...kernels import KERNELS_BY_TITLE, SpectralKernel
 from ...landmarks import similarity_maps
 from .plane import cell_centres, plane_points
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """A kernel and the seed of its frequencies; not every kernel uses `nu`."""
+
+    name: str
+    width: float
+    nu: float
+    seed: int
+
+    def kernel(self) -> SpectralKernel:
+        return KERNELS_BY_TITLE[self.name].of_width(self.width, nu=self.nu)
+
+
+def kernel_settings(name: str, width: float, nu: float, seed: int) -> KernelSettings:
+    """Return the settings of the controls; `nu` is fixed for kernels that do not use it."""
+    return KernelSettings(name, width, nu if "nu" in KERNELS_BY_TITLE[name].parameters else 0.0, seed)
 
 
 def draw_frequencies_and_offsets(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pages.kernel import figures
-from pages.kernel.compute import lifted_circles
+from pages.foundations import figures
+from pages.foundations.compute import lifted_circles
 
 
 def test_a_plane_separates_what_no_line_does():

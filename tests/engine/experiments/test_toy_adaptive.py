@@ -157,14 +157,3 @@ def test_curve_without_steps_has_the_best_weights():
         omega = KERNEL.sample_frequencies(5, 2, np.random.default_rng(rng.integers(2**31)))
         p = rff.feature_weights(X, KERNEL, omega, None, compute.RIDGE)
         assert error == pytest.approx(naive_error(X, omega, p), rel=1e-6)
-
-
-@pytest.mark.slow
-def test_losses_on_landmarks_approach_that_on_all_points_within_the_propositions():
-    found = compute.loss_gaps(sample(60), 1.0, 5)
-    assert found.counts == (2, 5, 10, 20, 50)
-    for seen, bound in (("sampled", "sample_bound"), ("clustered", "cluster_bound")):
-        for gap in (getattr(found, seen), getattr(found, f"{seen}_fitted")):
-            assert gap.shape == (5, 3) and (gap >= 0).all()
-            assert (gap <= getattr(found, bound)).all()
-            assert gap[-1].mean() < gap[0].mean()

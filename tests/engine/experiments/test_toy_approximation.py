@@ -198,25 +198,7 @@ def test_frequency_extent_holds_the_given_fraction(name):
     assert (np.abs(fresh).max(axis=1) <= extent).mean() == pytest.approx(0.97, abs=0.01)
 
 
-# --- variances ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS_BY_TITLE)
-def test_variances_agree_with_formulas_and_simulation(name):
-    settings = settings_of("moons", kernel=name)
-    rows, kernel = settings.rows_and_kernel()
-    curves = compute.variance_curves(settings, 7, 4000)
-    np.testing.assert_allclose(curves.distances, np.linspace(0, 2 * rows.extent, 33))
-    rng = np.random.default_rng(1)
-    omega, b = kernel.sample_frequencies(200_000, 1, rng)[:, 0], rng.uniform(0, 2 * np.pi, 200_000)
-    for i, delta in list(enumerate(curves.distances))[::8]:
-        assert curves.kernel[i] == pytest.approx(kernel([[delta]], [[0.0]])[0, 0])
-        # One frequency is two features of the cos/sin map, one of the random-phase map.
-        terms = {"cos_sin": 2 * np.var(np.cos(omega * delta))}
-        terms["random_phase"] = np.var(2 * np.cos(omega * delta + b) * np.cos(b))
-        for name, variance in terms.items():
-            assert curves.expected[name][i] == pytest.approx(variance, abs=0.02)
-            # Five standard errors of a variance of 4000 draws that are nearly normal.
-            error = 5 * np.sqrt(2 / 4000) * curves.expected[name][i] + 1e-12
-            assert curves.simulated[name][i] == pytest.approx(curves.expected[name][i], abs=error)
+def test_numbers_of_frequencies_out_of_range_are_refused():
+    for r, method in ((0, "sobol"), (201, "sobol"), (0, "sample")):
+        with pytest.raises(ValueError, match=f"r is {r}"):
+            compute.method_view(settings_of("moons"), method, r)

@@ -92,21 +92,6 @@ def test_landmark_path_equals_landmark_views(selection):
 # --- a kernel and its estimates -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings.name)
-def test_kernel_plane_equals_the_formulas(settings):
-    kernel = settings.kernel()
-    omega = compute.kernel_draw(settings, 2)[0][:5]
-    plane = compute.kernel_plane(settings, 5, cells=7)
-    wide, near = cell_centres(10.0, 7), cell_centres(4.0, 7)
-    for i in range(7):
-        for j in range(7):
-            delta = np.array([near[j], near[i]])
-            assert plane.density[i, j] == pytest.approx(kernel.spectral_density([[wide[j], wide[i]]])[0])
-            assert plane.exact[i, j] == pytest.approx(kernel(delta[None], np.zeros((1, 2)))[0, 0], abs=1e-12)
-            assert plane.approximate[i, j] == pytest.approx(np.mean(np.cos(omega @ delta)), abs=1e-10)
-    assert plane.outside == sum(max(abs(w)) > 10 for w in omega)
-
-
 def test_a_weighted_map_is_the_weighted_sum_of_cosines():
     omega = np.array([[1.0, 2.0], [-3.0, 0.5], [0.2, 0.1]])
     Q = np.array([0.3, 0.0, 0.7])

@@ -1,0 +1,236 @@
+"""Figures of what lies beneath: lifted circles, losses, variances of two feature maps, and regressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rff_engine.losses import LOSSES
+from rff_engine.plots.sheet import Sheet
+from rff_engine.plots.style import (
+    CLASS_COLOURS,
+    CLASS_SYMBOLS,
+    FEATURE_MAP_COLOURS,
+    LANDMARK_COLOURS,
+    METHOD_COLOURS,
+    METHOD_DASHES,
+    METHOD_NAMES,
+    METHOD_SYMBOLS,
+    add_band,
+    add_curve,
+    add_note,
+    finish,
+    fixed_margin,
+    log_axis,
+)
+
+if TYPE_CHECKING:
+    from pages.foundations.compute import Lift, LineFit, VarianceCurves
+
+#: Names of the losses of a classification.
+LOSS_NAMES = {"zero_one": "0-1", "hinge": "hinge", "squared_hinge": "squared hinge", "logistic": "logistic"}
+_LOSS_LINES = {
+    "zero_one": {"color": LANDMARK_COLOURS[6], "width": 4},
+    "hinge": {"color": LANDMARK_COLOURS[0], "width": 2.5},
+    "squared_hinge": {"color": LANDMARK_COLOURS[1], "width": 2.5, "dash": "dash"},
+    "logistic": {"color": LANDMARK_COLOURS[7], "width": 2.5, "dash": "dashdot"},
+}
+#: Names of the regressions.
+NAMES = {
+    "kernel_ridge": METHOD_NAMES["kernel_ridge"],
+    "monte_carlo": "Ridge, random",
+    "nystroem": "Ridge, Nyström",
+}
+_GREY = "#8C8C8C"
+
+
+def lifted_points(lift: Lift) -> go.Figure:
+    """Draw two classes in space, which a plane separates; the reader turns the figure by hand."""
+    points = [
+        {
+            "type": "scatter3d",
+            **dict(zip("xyz", lift.Z[lift.y == label].T.astype(np.float32), strict=True)),
+            "mode": "markers",
+            "marker": {"size": 3, "color": CLASS_COLOURS[label], "symbol": CLASS_SYMBOLS[label]},
+            "name": name,
+            "hovertemplate": "φ(x) = (%{x:.2f}, %{y:.2f}, %{z:.2f})<extra>" + name + "</extra>",
+        }
+        for label, name in ((-1, "class −1"), (1, "class 1"))
+    ]
+    axes = {
+        f"{axis}axis": {"title": {"text": f"φ{index}"}, "range": [-0.9, 0.9], "showspikes": False, "nticks": 4}
+        for axis, index in zip("xyz", "₁₂₃", strict=True)
+    }
+    layout = {
+        "height": 480,
+        "margin": {"l": 0, "r": 0, "t": 30, "b": 0},
+        "legend": {"orientation": "h", "y": 1.02, "x": 0, "yanchor": "bottom", "itemsizing": "constant"},
+        "scene": axes
+        | {
+            "aspectmode": "cube",
+            "dragmode": "turntable",
+            "camera": {"eye": _along(lift.coef)},
+        },
+        "uirevision": "keep",
+    }
+    return go.Figure({"data": [*points, _plane(lift)], "layout": layout})
+
+
+def _plane(lift) -> dict:
+    """Draw the separating plane within the cube of the axes, as a polygon of triangles."""
+    w, corners = lift.coef, _corners(lift.coef, lift.intercept, 0.9)
+    n = len(corners)
+    return {
+        "type": "mesh3d",
+        **dict(zip("xyz", corners.T.astype(np.float32), strict=True)),
+        "i": [0] * max(n - 2, 0),
+        "j": list(range(1, n - 1)),
+        "k": list(range(2, n)),
+        "color": LANDMARK_COLOURS[1] if np.any(w) else "#8C8C8C",
+        "opacity": 0.35,
+        "hoverinfo": "skip",
+        "name": "plane f(x) = 0",
+        "showlegend": True,
+    }
+
+
+def _corners(w, b: float, half: float) -> np.ndarray:
+    """Compute the corners of the polygon in which the plane w . z + b = 0 cuts a cube, in order around the middle."""
+    ends = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    edges = [(p, q) for p in range(8) for q in range(p) if np.sum(ends[p] != ends[q]) == 1]
+    values, cuts = ends @ w + b, []
+    for p, q in edges:
+        if values[p] * values[q] < 0:
+            cuts.append(ends[p] + (ends[q] - ends[p]) * values[p] / (values[p] - values[q]))
+    if not cuts:
+        return np.zeros((0, 3))
+    cuts = np.array(cuts)
+    centred = cuts - cuts.mean(axis=0)
+    _, _, axes = np.linalg.svd(centred)
+    angle = np.arctan2(centred @ axes[1], centred @ axes[0])
+    return cuts[np.argsort(angle)]
+
+
+def _along(w) -> dict:
+    """Return the position of an eye that sees the plane of normal w almost from its edge."""
+    across = np.cross(w, [0.0, 0.0, 1.0])
+    across = across / (np.linalg.norm(across) or 1.0)
+    eye = 2.3 * across + 0.35 * w / (np.linalg.norm(w) or 1.0) + np.array([0, 0, 0.6])
+    return dict(zip("xyz", map(float, eye), strict=True))
+
+
+def losses_against_margin(lift: Lift) -> go.Figure:
+    """Plot losses against the margin y f(x), with the margins of the lifted and the flat points below."""
+    fig = Sheet()
+    margins = np.linspace(-2, 3, 501)
+    for name, label in LOSS_NAMES.items():
+        losses = LOSSES[name](margins, np.ones(len(margins))).astype(np.float32)
+        add_curve(fig, margins.astype(np.float32), losses, label, _LOSS_LINES[name], "margin %{x:.2f}: %{y:.2f}")
+    for row, (key, label) in enumerate((("lifted", "lifted"), ("flat", "in the plane"))):
+        clipped = np.clip(lift.decisions[key] * lift.y, -2, 3)
+        fig.add_scatter(
+            x=clipped.astype(np.float32),
+            y=np.full(len(clipped), -0.35 - 0.4 * row, dtype=np.float32),
+            mode="markers",
+            marker={
+                "symbol": "line-ns",
+                "size": 10,
+                "opacity": 0.5,
+                "line": {"width": 1, "color": LANDMARK_COLOURS[1] if key == "lifted" else LANDMARK_COLOURS[6]},
+            },
+            showlegend=False,
+            hovertemplate="margin %{x:.2f}<extra>" + label + "</extra>",
+        )
+        add_note(fig, -2, -0.35 - 0.4 * row, label, xanchor="left", font={"size": 12})
+    fig.update_xaxes(title="margin y f(x)", range=[-2, 3.05], zeroline=False)
+    fig.update_yaxes(title="loss", range=[-1, 4], tickvals=[0, 1, 2, 3, 4], zeroline=False)
+    return finish(fig, 400, margin=fixed_margin(top=52))
+
+
+def variances(curves: VarianceCurves) -> go.Figure:
+    """Plot the variance of both feature maps' kernel estimates against the distance, by formula and by simulation."""
+    fig = Sheet()
+    distances = curves.distances.astype(np.float32)
+    line = {"color": _GREY, "width": 3}
+    kernel = curves.kernel.astype(np.float32)
+    add_curve(fig, distances, kernel, "kernel k(δ)", line, "k(%{x:.2f}) = %{y:.3f}", extra="")
+    for key, name, symbol in (("random_phase", "random phase", "square"), ("cos_sin", "cos/sin", "circle")):
+        colour = FEATURE_MAP_COLOURS[key]
+        hover = "δ = %{x:.2f}: %{y:.3f}"
+        line = {"color": colour, "width": 2, "dash": "dash"}
+        add_curve(fig, distances, curves.expected[key].astype(np.float32), f"{name}, formula", line, hover, extra=name)
+        fig.add_scatter(
+            x=distances,
+            y=curves.simulated[key].astype(np.float32),
+            mode="markers",
+            marker={"color": colour, "size": 7, "symbol": symbol},
+            name=f"{name}, simulation",
+            hovertemplate=f"{hover}<extra>{name}</extra>",
+        )
+    fig.update_xaxes(title="distance δ between two points", rangemode="tozero")
+    fig.update_yaxes(title="variance × features", rangemode="tozero")
+    return finish(fig, 360, margin=fixed_margin(top=62))
+
+
+def fits_on_a_line(fit: LineFit) -> go.Figure:
+    """Plot kernel ridge regression as a sum of kernels at the training points, and regressions on features."""
+    fig = Sheet()
+    grid = fit.grid.astype(np.float32)
+    # One trace for all terms, with gaps between them.
+    gaps = np.full((len(fit.terms), 1), np.nan)
+    x = np.tile(np.append(grid, np.nan), len(fit.terms))
+    y = np.hstack([fit.terms, gaps]).ravel().astype(np.float32)
+    add_curve(fig, x, y, "terms", {"color": METHOD_COLOURS["kernel_ridge"], "width": 0.7}, opacity=0.55)
+    for name, values in fit.fits.items():
+        line = {"color": METHOD_COLOURS[name], "width": 3, "dash": METHOD_DASHES[name]}
+        add_curve(fig, grid, values.astype(np.float32), NAMES[name], line, "f(%{x:.2f}) = %{y:.2f}")
+    fig.add_scatter(
+        x=fit.x.astype(np.float32),
+        y=fit.y.astype(np.float32),
+        mode="markers",
+        marker={"color": _GREY, "size": 6},
+        name="points",
+        hovertemplate="(%{x:.2f}, %{y:.2f})<extra></extra>",
+    )
+    low = fit.y.min()
+    high = fit.y.max()
+    fig.update_xaxes(title="x", range=[fit.grid[0], fit.grid[-1]])
+    fig.update_yaxes(title="f(x)", range=[low - 0.6 * (high - low), high + 0.6 * (high - low)])
+    return finish(fig, 400, margin=fixed_margin(top=84))
+
+
+def errors_against_D(D_values: Sequence[int], errors: Mapping[str, np.ndarray], chosen: int) -> go.Figure:
+    """Plot test errors (P, draws) of regressions against the number of frequencies or landmarks."""
+    fig = Sheet()
+    for name, of_method in errors.items():
+        drawn = np.broadcast_to(of_method, (len(D_values), of_method.shape[1]))  # kernel ridge regression has one error
+        add_band(fig, D_values, drawn.min(axis=1), drawn.max(axis=1), METHOD_COLOURS[name])
+        _add_line(fig, D_values, drawn.mean(axis=1), name, "D = %{x}: %{y:.3g}")
+    fig.add_vline(x=chosen, name="D", line={"color": _GREY, "width": 1, "dash": "dot"})
+    fig.update_xaxes(title="frequencies or landmarks D", **log_axis(D_values))
+    fig.update_yaxes(title="test error (RMSE)")
+    return finish(fig, 380, margin=fixed_margin(top=64))
+
+
+def seconds_and_promises(n_values: Sequence[int], measured: Mapping[str, np.ndarray]) -> go.Figure:
+    """Plot the time to fit against the number of training points, and the growth that operation counts promise."""
+    fig = Sheet()
+    n = np.array(n_values)
+    for name, seconds in measured.items():
+        _add_line(fig, n, 1e3 * seconds, name, "n = %{x}: %{y:.3g} ms")
+        power = 3 if name == "kernel_ridge" else 1
+        promised = 1e3 * seconds[-1] * (n / n[-1]) ** power
+        line = {"color": METHOD_COLOURS[name], "width": 1, "dash": "dot"}
+        add_curve(fig, n, promised, "∝ n³" if power == 3 else "∝ n", line, showlegend=name != "nystroem")
+    fig.update_xaxes(title="training points n", **log_axis(n))
+    fig.update_yaxes(type="log", title="milliseconds to fit", dtick=1)
+    return finish(fig, 380, margin=fixed_margin(top=84))
+
+
+def _add_line(fig, x, y, name: str, hover: str) -> None:
+    line = {"color": METHOD_COLOURS[name], "width": 2, "dash": METHOD_DASHES[name]}
+    look = {"mode": "lines+markers", "marker": {"symbol": METHOD_SYMBOLS[name], "size": 7}}
+    add_curve(fig, np.asarray(x), np.asarray(y, dtype=np.float32), NAMES[name], line, hover, **look)
