@@ -5,15 +5,17 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from pages.data.your_data import compute, upload, view
+from pages.data.your_data import compute, upload
 from pages.data.your_data.session import known, remembered
 from pages.data.your_data.table_choices import TABLE_CHOICES
 from pages.shared import deferred, escaping, layout, live, sharing
 from pages.shared.controls.toy import BETA, COST, SEED, SIGMA
 from pages.shared.controls.widgets import Number, Options, hide_in_sidebar, mount, without_headings
 from pages.shared.figures import certificates as certificate_figures, paths, sweeps
+from pages.shared.live import packing
 from pages.shared.server import workers
 from rff_engine.studies.reports.tables import error_by_features
+from rff_engine.studies.toy import landmarks as toy_landmarks
 from rff_engine.studies.toy.certificates import rows_in_words
 
 LANDMARKS, SWEEP_VIEW = VIEWS = "landmarks", "error against D"
@@ -71,6 +73,13 @@ def mapped(values, chosen):
     return where, columns, key, words
 
 
+def live_landmarks(where: compute.Coordinates, problem: toy_landmarks.LandmarkProblem, C: float) -> dict:
+    """Pack a problem with the frequencies of the largest D."""
+    test, extent = where.test, where.extent
+    maps, prior = toy_landmarks.prior_view(problem, test.X, test.y, C, extent, packing.LIVE_CELLS)
+    return packing.pack_landmarks(problem, maps, prior, test, extent, C)
+
+
 def show_landmarks(values, chosen):
     """Show similarity maps of the prior and of the learned weights, and the decisions of an SVM on both."""
     where, axes, key, words = mapped(values, chosen)
@@ -88,7 +97,7 @@ def show_landmarks(values, chosen):
         largest = problem_of(MAX_FREQUENCIES)
         problem = problem_of(values.D)
         path = remembered(("path", *key, values.D, values.C), lambda: compute.landmark_path(where, problem, values.C))
-    packed = remembered(("live", *key, values.C), lambda: view.live_landmarks(where, largest, values.C))
+    packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, largest, values.C))
     live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
     layout.caption_below(
         "**Drag [[β]] and [[D]]: does learning lower the test error on your data?**",

@@ -19,7 +19,7 @@ from functools import partial
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import platformdirs
@@ -29,7 +29,9 @@ from sqlalchemy import event, exc
 import rff_datasets as datasets
 
 from ..problem import COLUMNS, MEASURED, SETTINGS, Problem, Row
-from ..protocols import Protocol, RunSpec
+
+if TYPE_CHECKING:
+    from ..protocols import Protocol, RunSpec
 
 KEY_BYTES = 16
 _BATCH_SIZE = 500  # values in one statement: SQLite's limit was 999 for a long time
