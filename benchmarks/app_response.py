@@ -1,7 +1,7 @@
 """Response times of the app: first figure, bytes, frames during a drag, and controls that the server handles.
 
 Starts a server, drives headless Chromium through every page, and prints a table with targets. Run it as
-`python -m benchmarks.app_response` from the top folder.
+`python -m benchmarks.app_response` from the top folder; `--screens` counts what a reader sees of each page instead.
 Names of pages restrict it to these.
 """
 
@@ -59,6 +59,31 @@ PROBE = """() => {
         && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]');
 }"""
 STILL = "() => window.probe.still()"
+# Controls that set a value and Play; words above the first fold; folds; figures, a live view as one; and whether the
+# first picture ends above the fold of the screen.
+SEEN = """() => {
+    const main = document.querySelector('[data-testid=stMain]');
+    const seen = one => one.checkVisibility() && one.getBoundingClientRect().width > 2;
+    const shown = (of, what) => [...of.querySelectorAll(what)].filter(seen);
+    const controls = 'input:is([type=range], [type=number], [type=checkbox]), [role=combobox], [role=radiogroup], '
+        + '.play, .sets, .st-key-presets, [data-testid=stButtonGroup]:not(:has([role=radiogroup]))';
+    const folds = shown(main, '[data-testid=stExpander]');
+    const [first] = shown(main, '[data-testid=stExpander], hr');
+    const end = first ? first.getBoundingClientRect().top : Infinity;
+    const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    let words = 0;
+    while (texts.nextNode()) {
+        const holder = texts.currentNode.parentElement;
+        const text = texts.currentNode.data.split(/\\s+/).filter(Boolean);
+        if (holder.closest('svg, style, .katex-mathml, [data-testid=stIconMaterial]') || !seen(holder)) continue;
+        if (holder.getBoundingClientRect().top < end) words += text.length;
+    }
+    const picture = main.querySelector('.live canvas:not(.scale, .set canvas), .js-plotly-plot');
+    const figures = shown(main, '.live, .js-plotly-plot').length;
+    const above = picture && picture.getBoundingClientRect().bottom <= innerHeight ? 'yes' : 'no';
+    return [shown(document, controls).length, words, folds.length, figures, above];
+}"""
+SIZES = (1440, 900), (1024, 700), (768, 1024), (390, 844)
 QUIET = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')"""
 
@@ -93,9 +118,9 @@ def wait_for_health(server: str) -> None:
 
 
 @contextmanager
-def visit(browser, address: str):
+def visit(browser, address: str, width: int = 1440, height: int = 1200):
     """Yield a page in a new context, the seconds to its first figure, and the sizes of the server's messages."""
-    context = browser.new_context(viewport={"width": 1440, "height": 1200})
+    context = browser.new_context(viewport={"width": width, "height": height})
     page, sizes = context.new_page(), []
     page.set_default_timeout(300_000)
     page.on("websocket", lambda socket: socket.on("framereceived", lambda payload: sizes.append(len(payload))))
@@ -170,6 +195,9 @@ def server_side(page) -> list[tuple[float, float]]:
 
     The controls of the sidebar take turns.
     """
+    fold = page.locator(".st-key-more_settings summary")
+    if fold.count():
+        fold.click()
     page.evaluate(PROBE)
     delays: list[tuple[float, float]] = []
     keys = sidebar_controls(page)
@@ -191,20 +219,32 @@ def server_side(page) -> list[tuple[float, float]]:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--screens", action="store_true", help="count controls, words, folds and figures instead")
     arguments.add_argument("pages", nargs="*", metavar="PAGE", help=", ".join(PAGES))
     asked = arguments.parse_args()
     if unknown := set(asked.pages) - set(PAGES):
         arguments.error(f"no page is called {', '.join(sorted(unknown))}")
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; p95 in ms, except columns 1 to 3\n")
-    print(row("", "first", "data", "frames", "input to", "changes on", "input to", "input to"))
-    print(row("page", "figure", "", "per second", "frame", "the server", "a figure", "last change"))
-    print(row("target", "2 s", "1000 kB", "", "33 / 50", ">= 20", "", "250"))
+    if asked.screens:
+        print(row("page", "size", "controls", "words", "folds", "figures", "picture"))
+        print(row("target", "", "4", "150", "3", "4", "above"))
+    else:
+        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; p95 in ms, except columns 1 to 3\n")
+        print(row("", "first", "data", "frames", "input to", "changes on", "input to", "input to"))
+        print(row("page", "figure", "", "per second", "frame", "the server", "a figure", "last change"))
+        print(row("target", "1.5 s", "1000 kB", "", "33 / 50", ">= 20", "250", "700"))
     with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium") or shutil.which("chromium-headless-shell"), args=ARGUMENTS
         )
         for name in asked.pages or PAGES:
-            measure(browser, server, name)
+            look(browser, server, name) if asked.screens else measure(browser, server, name)
+
+
+def look(browser, server: str, name: str) -> None:
+    """Count what a reader sees of a page at several sizes, and print it."""
+    for width, height in SIZES:
+        with visit(browser, f"{server}/{PAGES[name][0]}", width, height) as (page, _, _):
+            print(row(name, f"{width}", *map(str, page.evaluate(SEEN))), flush=True)
 
 
 def measure(browser, server: str, name: str) -> None:

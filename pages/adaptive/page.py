@@ -197,7 +197,7 @@ def adaptive_settings(values) -> AdaptiveSettings:
 
 def main() -> None:
     tour = lessons.Tour("adaptive", CONTROLS)
-    values = mount(CONTROLS, tour)
+    values = mount(CONTROLS, tour, first=("data", "r"))
     layout.title(
         "An approximation only has to be right **between the given points**: press **Play** to watch [[frequencies]], "
         "drawn from the [[prior]], move to where these points need them.",

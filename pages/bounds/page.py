@@ -352,7 +352,7 @@ def numbers(values, settings: BoundSettings):
 
 def main() -> None:
     tour = lessons.Tour("bounds", CONTROLS)
-    values = mount(CONTROLS, tour)
+    values = mount(CONTROLS, tour, first=("data", "n"))
     layout.title(
         "A **[[bound]]** is a promise about new data, computed from the sample alone: the [[empirical loss]] plus what "
         "learning costs. The loss here is the [[alignment loss]] of similarities, not the error of a classifier. "

@@ -53,7 +53,8 @@ CONTROLS = (
     Options(
         "scaling",
         "Columns",
-        "none: unscaled, as in the paper; standard: mean 0 and variance 1 on the training rows.",
+        "none: unscaled, as in the paper; standard: mean 0 and variance 1 on the training rows. Columns need not lie "
+        "in [0, 1], but one of large numbers determines every distance.",
         ("none", "standard"),
         "none",
         True,
@@ -281,7 +282,7 @@ def show_run(run: Run | None, shown: RunStatus, seen: Run | None) -> None:
 
 
 def main() -> None:
-    values = mount(CONTROLS)
+    values = mount(CONTROLS, first=("study", "dataset", "preset"))
     folded = presentation.projecting()  # the figure comes first
     layout.title(
         "Each curve is a method, each point a linear SVM whose parameters were chosen on validation data, as in the "

@@ -157,7 +157,7 @@ def show_regression(settings: KernelSettings, D: int) -> None:
 
 
 def main() -> None:
-    values = mount(CONTROLS)
+    values = mount(CONTROLS, first=("kernel", "width", "nu", "D"))
     layout.title(WHAT_TO_DO[values.part])
     with layout.show_errors():
         settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)

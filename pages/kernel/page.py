@@ -52,7 +52,9 @@ def show_line(values, settings: compute.KernelSettings, moved: Moved | None) -> 
         r"= \mathbb{E}_{\omega\sim p} \cos\big(\omega\cdot(x - x')\big)",
         "A continuous shift-invariant kernel with $k(0)=1$ is the Fourier transform of a probability density $p$; here "
         "$p$ is symmetric, so only cosines are left (Letarte, Morvant and Germain, 2019, Equations 2 and 3). A wide "
-        "kernel favours slow cosines, a narrow one fast cosines; a kernel with a kink at 0 needs heavy tails.",
+        "kernel favours slow cosines, a narrow one fast cosines; a kernel with a kink at 0 needs heavy tails. "
+        "The densities here are positive everywhere, so these kernels are universal: sums of them come close to every "
+        "continuous function on a bounded set.",
     )
 
 
@@ -82,13 +84,14 @@ def show_errors(values, settings: compute.KernelSettings) -> None:
         "Frequencies $\\omega_j$ come from $p$, phases $b_j$ are uniform on $[0, 2\\pi)$. For both, "
         "$\\varphi(x)\\cdot\\varphi(x')$ has mean $k(x-x')$ (Rahimi and Recht, 2007). The cos/sin map has $2D$ "
         "features and gives exactly the mean of $D$ cosines of the difference; the random-phase map has one feature "
-        "per frequency, so it gets $2D$ frequencies here.",
+        "per frequency, so it gets $2D$ frequencies here. There "
+        r"$2\cos(a+b)\cos(a'+b)=\cos(a-a')+\cos(a+a'+2b)$, and the uniform $b$ averages the second term to 0.",
     )
 
 
 def main() -> None:
     tour = lessons.Tour("kernel", CONTROLS)
-    values = mount(CONTROLS, tour, parameters=(MOVED,))
+    values = mount(CONTROLS, tour, parameters=(MOVED,), first=("kernel", "nu"))
     moved = () if tour.runs else values.moved
     layout.title(
         "A shift-invariant kernel is an average of cosines. The **[[spectral density]]** says how much weight each "

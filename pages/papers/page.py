@@ -202,7 +202,7 @@ def read_ahead(scaled: tuple[str, ...]) -> Thread:
 
 
 def main() -> None:
-    values = mount(CONTROLS)
+    values = mount(CONTROLS, first=("what", "dataset", "r"))
     target = SHOWN[values.what]
     scaled = ("adult",) if values.scaled and target not in li.TARGETS else ()
     layout.title(

@@ -169,7 +169,22 @@ def browser():
 def new_context(browser):
     """Function that makes a browser context, which the end of the test closes."""
     with ExitStack() as stack:
-        yield lambda **options: stack.enter_context(browser.new_context(**options))
+        yield lambda **options: stack.enter_context(unfolded(browser.new_context(**options)))
+
+
+def unfolded(context):
+    """Open the fold of further settings on every page of a context."""
+    context.add_init_script(
+        """new MutationObserver(() => {
+            const fold = document.querySelector(
+                ':is(.st-key-more_settings details, .live details.more):not([open], [data-unfolded])'
+            );
+            if (!fold) return;
+            fold.dataset.unfolded = 'true';
+            fold.querySelector('summary').click();
+        }).observe(document, {childList: true, subtree: true});"""
+    )
+    return context
 
 
 @pytest.fixture(autouse=True)
@@ -187,7 +202,7 @@ def shared(browser):
 
     A new context fetches and compiles every script again, which is most of the time of opening a page.
     """
-    context = browser.new_context()
+    context = unfolded(browser.new_context())
     yield context
     context.close()
 

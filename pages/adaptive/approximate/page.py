@@ -172,7 +172,7 @@ def settings_of(values) -> ApproximationSettings:
 
 def main() -> None:
     tour = lessons.Tour("approximate", CONTROLS)
-    values = mount(CONTROLS, tour)
+    values = mount(CONTROLS, tour, first=("first", "second", "data"))
     layout.title(
         "Random features replace a kernel by the average of **[[r]]** cosines. Their [[frequencies]] may be drawn "
         "independently, spread evenly, or **fitted to the data**. Choose two methods, raise **r**, and see where their "

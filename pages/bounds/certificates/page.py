@@ -272,7 +272,7 @@ def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> Non
 
 def main() -> None:
     tour = lessons.Tour("certificates", CONTROLS)
-    values = mount(CONTROLS, tour)
+    values = mount(CONTROLS, tour, first=("prior", "blocks"))
     layout.title(INTRODUCTIONS[values.question])
     tour.show()
     settings = settings_of(values)

@@ -20,6 +20,7 @@ import { LiveView, mounting, paintScale } from "../../shared/live/view.js";
 const POINTS = 600; // painted at most
 const TOPS = [0.1, 0.2, 0.5, 1]; // largest risks of the charts: few, so that they rarely change with D
 const NO_LENGTH = 0.1; // nats of a step without a visible change
+const COIN = 0.5; // its risk
 
 class LiveCertificate extends LiveView {
   /** Votes by number of frequencies: all, or one until the reader reaches for the slider of D.
@@ -316,12 +317,18 @@ class LiveCertificate extends LiveView {
         const along = (/** @type {number[]} */ values) =>
           values.map((v, k) => [px((this.longest * k) / (values.length - 1)), py(v)]);
         const { heldOut, tied } = this.votes.get(this.onScreen);
+        c.font = fontOf(size);
+        if (this.top > COIN) {
+          paintLevel(c, frame, py(COIN), this.data.grey, "dot");
+          c.fillStyle = this.ink;
+          c.textAlign = "left";
+          c.fillText("a coin", frame.left + 4, py(COIN) - 4);
+        }
         if (heldOut !== null) paintLevel(c, frame, py(heldOut), this.ink, "dash");
         paintCurve(c, along(tests).slice(Number(tied)), this.data.grey, "solid"); // a tie is no error of a class
         paintCurve(c, along(bounds), this.data.total, "solid");
         const x = px(this.value("stretch"));
         paintMarker(c, x, frame, this.ink);
-        c.font = fontOf(size);
         for (const [value, colour, name, values] of /** @type {[number, string, string, number[]][]} */ ([
           [test, this.data.grey, "test error", tests],
           [certificate.bound, this.data.total, "certified", bounds],

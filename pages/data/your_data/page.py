@@ -186,7 +186,7 @@ def show_certificate(values, chosen) -> None:
 
 
 def main() -> None:
-    values = mount(CONTROLS, parameters=(TABLE_CHOICES,))
+    values = mount(CONTROLS, parameters=(TABLE_CHOICES,), first=("view",))
     layout.title(
         "Upload a table, choose the column to predict, and see what is learned from your data: similarities to "
         "[[landmarks]], the error of D [[frequencies]], and what a classifier can promise.",

@@ -163,7 +163,7 @@ def candidate_settings(values) -> compute.CandidateSettings:
 
 def main() -> None:
     tour = lessons.Tour("learn_kernel", CONTROLS)
-    values = mount(CONTROLS, tour, parameters=(POINTS,))
+    values = mount(CONTROLS, tour, parameters=(POINTS,), first=("data",))
     layout.title(
         "The [[prior]] weighs every frequency by the kernel's [[spectral density]]. **PBRFF** (PAC-Bayesian random "
         "Fourier features) and **OKRFF** (optimized kernel random Fourier features) use the labels and give more "

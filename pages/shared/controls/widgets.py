@@ -22,6 +22,7 @@ from pages.shared.server import navigation
 _NOTES = "notes about the link"
 _MOUNTED = "controls of the page"
 _HEADINGS = "controls below each heading"
+_MORE = "more_settings"
 
 #: Names that older links have; they open the whole page, without a note.
 _FORMER = ("hide", "pin", "plain", "star", "view")
@@ -325,13 +326,18 @@ class Code:
 
 
 def mount(
-    controls: Sequence[Control | str], tour=None, names: Sequence[str] = (), parameters: Sequence[Parameter] = ()
+    controls: Sequence[Control | str],
+    tour=None,
+    names: Sequence[str] = (),
+    parameters: Sequence[Parameter] = (),
+    first: Sequence[str] = (),
 ) -> SimpleNamespace:
     """Sanitize the URL, show the controls in the sidebar, and return their values by key.
 
-    A string among the controls is a heading. A control that does not apply has its default. `tour` holds the lessons of
-    the page (`lessons.Tour`), which may set controls. The page reads the parameters `names` of the URL itself;
-    `parameters` are sanitized here. Call it once a page, before any other widget.
+    A string among the controls is a heading. The keys `first` come first, all other controls are folded. A control that
+    does not apply has its default. `tour` holds the lessons of the page (`lessons.Tour`), which may set controls. The
+    page reads the parameters `names` of the URL itself; `parameters` are sanitized here. Call it once a page, before
+    any other widget.
     """
     own = without_headings(controls)
     _forget_other_pages(own)
@@ -340,7 +346,7 @@ def mount(
     if tour:
         tour.enter()
     presentation.apply_styles()
-    values = _show_in_sidebar(controls)
+    values = _show_in_sidebar(controls, first)
     for parameter in parameters:
         setattr(values, parameter.key, parameter.settle(values))
     hide_in_sidebar(())
@@ -352,15 +358,21 @@ def mount(
     return values
 
 
-def _show_in_sidebar(controls: Sequence[Control | str]) -> SimpleNamespace:
-    """Show the controls below their headings, and return their values by key."""
+def _show_in_sidebar(controls: Sequence[Control | str], first: Sequence[str]) -> SimpleNamespace:
+    """Show the first controls, and the others in a fold below their headings; return all values by key."""
     own = without_headings(controls)
     values, shown = SimpleNamespace(), {}
     with st.sidebar:
-        for k, (heading, below) in enumerate(_sections(controls)):
-            if heading:
-                st.container(key=f"heading_{k}").markdown(f"**{heading}**")
-            shown[f"heading_{k}"] = {control.key for control in below if _show(control, values)}
+        for key in first:
+            _show(next(control for control in own if control.key == key), values)
+        if len(own) > len(first):
+            with st.expander("More settings", key=_MORE):
+                for k, (heading, below) in enumerate(_sections(controls)):
+                    rest = [control for control in below if control.key not in first]
+                    if heading and rest:
+                        st.container(key=f"heading_{k}").markdown(f"**{heading}**")
+                    shown[f"heading_{k}"] = {control.key for control in rest if _show(control, values)}
+            shown[_MORE] = set().union(*shown.values())
         if own:
             presentation.show_button()
     st.session_state[_HEADINGS] = shown

@@ -368,6 +368,9 @@ export class LiveView {
     for (const [name, input] of Object.entries(this.inputs)) input.closest("label").hidden = names.includes(name);
     this.betaHidden = this.find(".play").hidden = names.includes(this.played);
     bar.hidden = [...bar.children].every((part) => /** @type {HTMLElement} */ (part).hidden);
+    for (const fold of /** @type {NodeListOf<HTMLElement>} */ (this.root.querySelectorAll("details.more"))) {
+      fold.hidden = [...fold.querySelectorAll("label")].every((label) => label.hidden);
+    }
     this.root.classList.toggle("beta-hidden", this.betaHidden);
     if (this.betaHidden && this.playTimer) this.stop();
   }
