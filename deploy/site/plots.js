@@ -1,6 +1,5 @@
 // @ts-check
-// Plotly figures of a page, in its theme. Plane figures need a part of Plotly's library, a third of it; others need the
-// whole.
+// Plotly figures of a page, in its theme.
 
 import { loadPlotly } from "./store.js";
 import { figureFor } from "./variants.js";
@@ -12,8 +11,6 @@ const CONFIG = { displaylogo: false, displayModeBar: true, modeBarButtons: [["to
 const TEXT = { light: "#31333f", dark: "#fafafa" };
 const GROUND = { light: "#ffffff", dark: "#262730" };
 const LINES = "rgba(128, 128, 128, 0.25)";
-/** Kinds of traces that Plotly's part for a plane is used for. */
-const PLANE = ["scatter", "bar", "heatmap"];
 const NOTHING = "rgba(0, 0, 0, 0)";
 
 /**
@@ -23,18 +20,13 @@ const NOTHING = "rgba(0, 0, 0, 0)";
  */
 export async function paintPlot(place, packed, look) {
   const { data, layout } = figureFor(packed, look);
-  const plotly = await loadPlotly(data.every(isPlane) ? "plotly-cartesian" : "plotly");
+  const plotly = await loadPlotly();
   await plotly.react(
     place,
     data,
     { ...layout, template: templateFor(look), autosize: true },
     { ...CONFIG, responsive: true },
   );
-}
-
-/** @param {{ type?: string }} trace */
-function isPlane({ type }) {
-  return PLANE.includes(type ?? "scatter");
 }
 
 /** Return what figures have in common with the page around them. @param {Look} look */
@@ -48,7 +40,6 @@ function templateFor({ dark }) {
     automargin: true,
     title: { font: { size: 12 } },
   };
-  const inSpace = { ...axis, backgroundcolor: NOTHING };
   const family = getComputedStyle(document.body).fontFamily;
   return {
     layout: {
@@ -57,7 +48,6 @@ function templateFor({ dark }) {
       plot_bgcolor: NOTHING,
       xaxis: axis,
       yaxis: axis,
-      scene: { xaxis: inSpace, yaxis: inSpace, zaxis: inSpace },
       hoverlabel: { bgcolor: GROUND[theme], bordercolor: LINES, font: { color, family } },
       coloraxis: { colorbar: { outlinewidth: 0 } },
     },

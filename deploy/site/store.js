@@ -30,14 +30,10 @@ export function load(folder, name) {
   });
 }
 
-/**
- * Load Plotly's library once, whole or the part for plane figures.
- *
- * @param {"plotly" | "plotly-cartesian"} name @returns {Promise<any>}
- */
-export function loadPlotly(name) {
-  return once(name, async () => {
-    const script = await unpack(await textOf(`assets/${name}.js`, name)).blob();
+/** Load Plotly's library once. @returns {Promise<any>} */
+export function loadPlotly() {
+  return once("plotly", async () => {
+    const script = await unpack(await textOf("assets/plotly.js", "plotly")).blob();
     const src = URL.createObjectURL(script.slice(0, script.size, "text/javascript;charset=utf-8"));
     await run(src);
     URL.revokeObjectURL(src);

@@ -35,7 +35,6 @@ STYLES = ("lessons/card.css", "glossary/tip.css", "sharing/row.css")
 #: Plotly's library for plane figures, a third of the whole. package-lock.json pins this npm package to the version that
 #: the Python package contains. Both contain their licence.
 PLANE = ROOT / "tests" / "javascript" / "node_modules" / "plotly.js-cartesian-dist-min" / "plotly-cartesian.min.js"
-_PLANE = "plotly-cartesian"
 #: What a page may load: files of its own host or folder, and what its scripts make of these. It sends nothing anywhere.
 POLICY = (
     "default-src 'none'; script-src 'self' file: blob:; style-src 'self' file: 'unsafe-inline'; "
@@ -106,9 +105,8 @@ def write_shared(folder: Path) -> None:
     """Write what all pages share. This marks the folder as an export, in case the rest is interrupted."""
     (folder / "assets" / "site.js").write_text(site_script(), encoding="utf-8")
     (folder / "assets" / "site.css").write_text(site_style(), encoding="utf-8")
-    whole = get_plotlyjs().encode()
-    for name, library in (("plotly", whole), (_PLANE, PLANE.read_bytes() if PLANE.exists() else whole)):
-        (folder / "assets" / f"{name}.js").write_text(packed(name, library), encoding="utf-8")
+    library = PLANE.read_bytes() if PLANE.exists() else get_plotlyjs().encode()
+    (folder / "assets" / "plotly.js").write_text(packed("plotly", library), encoding="utf-8")
 
 
 def write_pages(folder: Path, exported: Sequence[Exported]) -> None:

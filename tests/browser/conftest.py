@@ -173,9 +173,10 @@ def new_context(browser):
 
 
 def unfolded(context):
-    """Open the fold of further settings on every page of a context."""
+    """Open the folds of further settings on every page of a context, but for the projector's."""
     context.add_init_script(
         """new MutationObserver(() => {
+            if (location.search.includes('projector')) return;
             const fold = document.querySelector(
                 ':is(.st-key-more_settings details, .live details.more):not([open], [data-unfolded])'
             );

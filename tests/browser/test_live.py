@@ -832,6 +832,8 @@ def test_the_first_drag_on_each_page_is_reported(open_page):
     page.wait_for_function("() => Number(new URL(location.href).searchParams.get('beta')) > 5")
     settle(page)
     go_to(page, "Kernel")
+    page.wait_for_url("**/kernel**")
+    page.locator(".st-key-tabs a").first.wait_for()
     settle(page)
     for name, view in (("With labels", "summary"), ("Bounds", "betas"), ("Landmarks", "landmarks")):
         go_to(page, name)

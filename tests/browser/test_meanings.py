@@ -43,7 +43,7 @@ def test_a_term_says_what_it_means_to_pointer_keyboard_and_finger(open_page):
 def test_on_a_phone_a_tap_shows_a_meaning_inside_the_window(open_page):
     page = open_page("", width=390, has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844})
     settle(page)
-    tip, word = page.locator(".glossary-tip"), page.locator("p a[href='glossary#landmark']").first
+    tip, word = page.locator(".glossary-tip"), page.locator("p a[href='glossary#prior']").first
     word.tap()
     tip.wait_for()
     box = tip.bounding_box()

@@ -134,7 +134,7 @@ def page_with_upload(open_page, address):
     rows = (f"{i % 7},{i % 5},{SECRET if i % 2 else 'other'}" for i in range(40))
     data = "\n".join([f"{SECRET}a,{SECRET}b,{SECRET}y", *rows]).encode()
     upload(page, data, f"{SECRET}.csv")
-    page.get_by_text("Your table", exact=True).click()
+    page.locator("summary").get_by_text("Your table", exact=True).click()
     page.get_by_role("tab", name="Paste text").click()
     page.get_by_role("textbox").first.fill(data.decode().replace("other", f"{SECRET}pasted"))
     page.get_by_role("button", name="Read the text").click()

@@ -127,7 +127,7 @@ def test_every_page_draws_and_fits_a_phone(open_file, name):
 
 @pytest.mark.parametrize("name", PAGE_NAMES)
 def test_a_page_loads_little_before_its_first_picture(open_file, site, name):
-    """Whatever has been asked for until then counts as loaded; the whole of Plotly is for figures in space alone."""
+    """Whatever has been asked for until then counts as loaded."""
     if not writing.PLANE.exists():
         pytest.skip("Plotly's part for a plane is not installed: npm ci")
     page = open_file(name)
@@ -139,8 +139,7 @@ def test_a_page_loads_little_before_its_first_picture(open_file, site, name):
     assert "plotly.js" not in page.evaluate(names)
     page.evaluate(SHOW_ALL)
     if name in ("kernel", "approximate"):
-        assert "plotly-cartesian.js" in page.evaluate(names)
-        assert ("plotly.js" in page.evaluate(names)) is (name == "kernel")
+        assert "plotly.js" in page.evaluate(names)
 
 
 def numbers_of(page, *names: str) -> dict[str, np.ndarray]:
@@ -300,18 +299,18 @@ def test_a_section_says_for_which_settings_it_was_computed(open_file):
 
 
 def test_a_figure_follows_controls_theme_and_screen(open_file):
-    page = open_file("kernel")
+    page = open_file("adaptive")
     page.evaluate(SHOW_ALL)
-    figure = page.locator("[data-plot=plane] .js-plotly-plot")
+    figure = page.locator("[data-plot=grid] .js-plotly-plot")
     spread = "figure => figure.layout.xaxis2.domain[0]"
     assert figure.evaluate(spread) > 0.4  # beside each other
-    page.locator("select[name=kernel]").select_option("Laplacian")
-    page.wait_for_function("() => location.hash.includes('kernel=Laplacian')")
+    page.locator("select[name=data]").select_option("cross")
+    page.wait_for_function("() => location.hash.includes('data=cross')")
     page.set_viewport_size({"width": 390, "height": 844})
     figure.scroll_into_view_if_needed()
-    page.wait_for_function(f"() => ({spread})(document.querySelector('[data-plot=plane] .js-plotly-plot')) < 0.1")
+    page.wait_for_function(f"() => ({spread})(document.querySelector('[data-plot=grid] .js-plotly-plot')) < 0.1")
     page.emulate_media(color_scheme="dark")
-    colour = "document.querySelector('[data-plot=plane] .js-plotly-plot').layout.template.layout.font.color"
+    colour = "document.querySelector('[data-plot=grid] .js-plotly-plot').layout.template.layout.font.color"
     page.wait_for_function(f"() => {colour} === '#fafafa'")
     assert page.complaints == []
 

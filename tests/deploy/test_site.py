@@ -183,8 +183,7 @@ def test_without_node_the_whole_of_plotly_stands_for_its_part(tmp_path, monkeypa
     writing.prepare(tmp_path / "site")
     writing.write_shared(tmp_path / "site")
     assets = tmp_path / "site" / "assets"
-    content = [(assets / f"{name}.js").read_text().split(",")[1] for name in ("plotly", "plotly-cartesian")]
-    assert (content[0] == content[1]) is not installed
+    assert ((assets / "plotly.js").stat().st_size < 1000) is installed
 
 
 # --- words --------------------------------------------------------------------------------------------------------
