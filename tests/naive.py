@@ -7,6 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gamma, kv
 
+from rff_engine.studies.toy.plane import cell_centres, plane_points
+
 
 def dense(X):
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
@@ -128,3 +130,15 @@ def rational_quadratic(delta, alpha, length_scale):
 
 def periodic(delta, period, length_scale):
     return math.exp(-2 * sum(math.sin(math.pi * t / period) ** 2 for t in delta) / length_scale**2)
+
+
+def plane_posterior(plane, beta):
+    """p(omega) exp(-beta sqrt(n) loss) / Z as a density on the plane (G, G), whose integral is 1."""
+    weights = plane.prior * np.exp(-beta * np.sqrt(plane.n) * (plane.loss - plane.loss.min()))
+    cell = (plane.grid[-1] - plane.grid[0]) / (len(plane.grid) - 1)
+    return weights / weights.sum() / cell**2
+
+
+def weighted_kernel_map(omega, Q, extent, cells):
+    """sum_m Q_m cos(omega_m . delta) over the plane, (cells, cells)."""
+    return (np.cos(plane_points(cell_centres(extent, cells)) @ omega.T) @ Q).reshape(cells, cells)

@@ -45,8 +45,8 @@ from pages.shared.lessons import content
 from pages.start import compute as start
 from pages.start.page import RADIO
 from rff_engine.studies.toy.coverage import promise_failures
-from rff_engine.studies.toy.learning import plane_posterior
 from rff_engine.studies.toy.plane import cell_centres, plane_points
+from tests import naive
 
 PAGES = Path(__file__).parents[2] / "pages"
 STEPS = [(lesson, k) for lesson in content.all_lessons() for k in range(1, len(lesson.steps) + 1)]
@@ -458,10 +458,10 @@ def spectrum_2(before, after):
 
 def spectrum_3(before, after):
     early, late = Learning(before), Learning(after)
-    prior, posterior = early.plane.prior, plane_posterior(early.plane, before.beta)
+    prior, posterior = early.plane.prior, naive.plane_posterior(early.plane, before.beta)
     assert np.corrcoef(prior.ravel(), posterior.ravel())[0, 1] > 0.98  # the same disc
     assert early.summary.kl < 0.005
-    mass = plane_posterior(late.plane, after.beta).ravel()
+    mass = naive.plane_posterior(late.plane, after.beta).ravel()
     near = np.linalg.norm(late.points[:, None] - late.spots(), axis=2).min(axis=1) < 1.5
     assert mass[near].sum() > 0.9 * mass.sum()
     assert 4 < late.summary.kl < np.log(after.N) and 5 < late.summary.effective < 20 < after.N / 50

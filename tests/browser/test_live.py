@@ -25,10 +25,10 @@ from rff_engine.studies.toy import (
     bounds as bound_curves,
     certificates as toy_certificates,
     coverage,
-    kernel as toy_kernels,
     learning as toy_learning,
 )
 from rff_engine.studies.toy.landmarks import landmark_path, landmark_problem, landmark_view
+from tests import naive
 
 SETTLED = "() => new URL(location.href).searchParams.get('{}') === '{}'"
 
@@ -393,9 +393,9 @@ def test_learned_kernels_are_the_engines(open_page, learned):
         Q = rff.pseudo_posterior(drawn.loss, taken, drawn.n)
         optimized = rff.optimized_kernel_weights(drawn.loss, rho, 2.0)
         for map_, weights in zip(shown["maps"], (Q, optimized), strict=True):
-            expected = toy_kernels.weighted_kernel_map(drawn.omega, weights, extent, 80)
+            expected = naive.weighted_kernel_map(drawn.omega, weights, extent, 80)
             np.testing.assert_allclose(np.reshape(map_, (80, 80)), expected, atol=1 / 255)
-        posterior = toy_learning.plane_posterior(plane, taken)
+        posterior = naive.plane_posterior(plane, taken)
         np.testing.assert_allclose(
             np.reshape(shown["posterior"], posterior.shape) / np.max(shown["posterior"]),
             posterior / posterior.max(),

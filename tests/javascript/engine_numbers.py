@@ -35,6 +35,7 @@ from rff_engine.studies.toy import (
     learning as toy_learning,
 )
 from rff_engine.studies.toy.plane import cell_centres
+from tests import naive
 
 N, D, L, M = 40, 12, 3, 25
 BETAS, ORDERS, C = (0.0, 0.1, 1.0, 30.0, 1000.0), (1.5, 2.0, 3.0), (0.01, 1.0, 100.0)
@@ -105,7 +106,7 @@ def posteriors(loss: np.ndarray) -> list[dict]:
 def plane(X: np.ndarray, y: np.ndarray) -> dict:
     """The frequency plane: prior, losses, and posteriors that sum to 1."""
     made = toy_learning.frequency_plane(X, y, rff.GaussianKernel(0.5), 6.0, 7)
-    densities = [toy_learning.plane_posterior(made, beta) for beta in BETAS]
+    densities = [naive.plane_posterior(made, beta) for beta in BETAS]
     return {
         "grid": made.grid,
         "prior": made.prior,

@@ -13,7 +13,6 @@ from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_count, check_positive
 from ...features import fourier_features, random_phase_features
 from ...kernels import KERNELS_BY_TITLE, SpectralKernel
-from ...landmarks import similarity_maps
 from .plane import cell_centres, plane_points
 
 
@@ -119,18 +118,6 @@ def kernel_line(
 def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.ndarray:
     """Compute the kernel k(delta) over the plane, (cells, cells)."""
     return kernel(plane_points(cell_centres(extent, cells)), np.zeros((1, 2))).reshape(cells, cells)
-
-
-def weighted_kernel_map(omega: ArrayLike, Q: ArrayLike, extent: float, cells: int = 121) -> np.ndarray:
-    """Compute the kernel k_Q(delta) = sum_m Q_m cos(omega_m . delta) over the plane (Letarte et al. 2019, Section 5.3).
-
-    It has the shape (cells, cells), for `omega` (N, 2) and `Q` (N,).
-    """
-    grid = cell_centres(extent, cells)
-    omega = np.asarray(omega)
-    Q = np.asarray(Q)
-    used = Q > 0  # most weights of the optimized kernel are 0
-    return similarity_maps(grid, grid, np.zeros((1, 2)), omega[used], Q[None, used])[0]
 
 
 def estimate_variances(at_delta: np.ndarray, at_twice: np.ndarray) -> dict[str, np.ndarray]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ..._typing import ArrayLike, RandomState
-from ..._validation import as_points, check_nonnegative
+from ..._validation import as_points
 from ...alignment import alignment_loss, alignment_loss_plane
 from ...kernels import SpectralKernel
 from .plane import cell_centres, plane_points
@@ -39,19 +38,6 @@ def frequency_plane(
     grid = cell_centres(extent, cells)
     prior = kernel.spectral_density(plane_points(grid)).reshape(cells, cells)
     return FrequencyPlane(grid, prior, alignment_loss_plane(X, y, grid, grid), len(X))
-
-
-def plane_posterior(plane: FrequencyPlane, beta: float) -> np.ndarray:
-    """Compute the pseudo-posterior as a density on the plane (G, G), p(omega) exp(-beta sqrt(n) loss) / Z.
-
-    It is the limit of the pseudo-posterior on candidates from p (Letarte et al. 2019, Eq. 19) as their number grows,
-    restricted to the square, over which its integral is 1.
-    """
-    t = check_nonnegative(beta, "beta") * np.sqrt(plane.n)
-    with np.errstate(divide="ignore"):  # a density may underflow to 0; its logarithm -inf is then correct
-        log_weights = np.log(plane.prior) - t * (plane.loss - plane.loss.min())
-    cell = (plane.grid[-1] - plane.grid[0]) / (len(plane.grid) - 1)
-    return np.exp(log_weights - logsumexp(log_weights)) / cell**2
 
 
 @dataclass(frozen=True)

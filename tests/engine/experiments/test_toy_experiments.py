@@ -11,8 +11,9 @@ from pages.kernel import compute
 from pages.kernel.learn import compute as learning
 from rff_datasets import ToyData
 from rff_engine.kernels import KERNELS as NAMED
-from rff_engine.studies.toy import kernel as toy_kernels, landmarks as toy_landmarks, learning as toy_learning
+from rff_engine.studies.toy import landmarks as toy_landmarks, learning as toy_learning
 from rff_engine.studies.toy.plane import cell_centres
+from tests import naive
 
 KERNELS = [named.of_width(0.7, nu=1.5) for named in NAMED.values()]
 SETTINGS = [compute.KernelSettings(named.title, 0.7, 1.5, 0) for named in NAMED.values()]
@@ -92,14 +93,6 @@ def test_landmark_path_equals_landmark_views(selection):
 # --- a kernel and its estimates -----------------------------------------------------------------------------------
 
 
-def test_a_weighted_map_is_the_weighted_sum_of_cosines():
-    omega = np.array([[1.0, 2.0], [-3.0, 0.5], [0.2, 0.1]])
-    Q = np.array([0.3, 0.0, 0.7])
-    near = cell_centres(2.0, 6)
-    by_hand = [[Q @ np.cos(omega @ [u, v]) for u in near] for v in near]
-    np.testing.assert_allclose(toy_kernels.weighted_kernel_map(omega, Q, 2.0, 6), by_hand, atol=1e-12)
-
-
 @pytest.mark.more(after=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
@@ -124,19 +117,12 @@ def test_many_candidates_have_the_posterior_density():
     X, y = sample(200)
     kernel, beta = rff.GaussianKernel(0.5), 1.0
     plane = toy_learning.frequency_plane(X, y, kernel, 9.0, cells=60)
-    density = toy_learning.plane_posterior(plane, beta)
+    density = naive.plane_posterior(plane, beta)
     drawn = toy_learning.draw_candidates(X, y, kernel, 40_000, 0)
     Q = rff.pseudo_posterior(drawn.loss, beta, 200)
     within = (np.abs(plane.grid[:, None]) < 3) & (np.abs(plane.grid[None]) < 3)
     share = density[within].sum() * (18 / 60) ** 2
     assert Q[(np.abs(drawn.omega) < 3).all(axis=1)].sum() == pytest.approx(share, abs=0.02)
-
-
-def test_a_density_that_underflows_is_no_error():
-    X, y = sample(20)
-    plane = toy_learning.frequency_plane(X, y, rff.GaussianKernel(2.0), 200.0, cells=9)
-    assert (plane.prior == 0).any()
-    assert np.isfinite(toy_learning.plane_posterior(plane, 3.0)).all()
 
 
 # --- candidates and their weights ---------------------------------------------------------------------------------
