@@ -56,7 +56,7 @@ class AdaptiveFourierFeatures(BaseDescendedFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel or a name of `rff_engine.kernels.KERNELS` such as "gaussian", optional
         A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)).
     n_components : int
@@ -176,7 +176,7 @@ class SupervisedFourierFeatures(BaseDescendedFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel, "learned" or a name of `rff_engine.kernels.KERNELS` such as "gaussian", optional
         A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)). "learned" chooses by the classes, see `LandmarkSimilarity`; in a regression it is
         "gaussian".

@@ -334,7 +334,7 @@ class RandomFourierFeatures(BaseFourierFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel, "learned" or a name of `rff_engine.kernels.KERNELS` such as "gaussian", optional
         A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)). "learned" chooses by classes `y`, see `LandmarkSimilarity`; without classes it is
         "gaussian".
@@ -625,7 +625,7 @@ class PseudoPosteriorFeatures(BaseLearnedFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel, "learned" or a name of `rff_engine.kernels.KERNELS` such as "gaussian", optional
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)). "learned" tries ten on held-out rows: the Gaussian kernel at 1/8 to 4 times that
         width, a mixture of these, the Laplacian and the Matérn kernel, and, for at most 64 columns, an
@@ -728,7 +728,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel, "learned" or a name of `rff_engine.kernels.KERNELS` such as "gaussian", optional
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)). "learned" tries ten on held-out rows: the Gaussian kernel at 1/8 to 4 times that
         width, a mixture of these, the Laplacian and the Matérn kernel, and, for at most 64 columns, an
@@ -835,7 +835,7 @@ class LandmarkSimilarity(BaseTransformer):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel, "learned" or a name of `rff_engine.kernels.KERNELS` such as "gaussian", optional
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)). "learned" tries ten on held-out rows: the Gaussian kernel at 1/8 to 4 times that
         width, a mixture of these, the Laplacian and the Matérn kernel, and, for at most 64 columns, an
@@ -1063,7 +1063,7 @@ class NystroemFeatures(BaseTransformer):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"learned", "gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel, "learned" or a name of `rff_engine.kernels.KERNELS` such as "gaussian", optional
         A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)). "learned" chooses by classes `y`, see `LandmarkSimilarity`. As in
         scikit-learn's Nystroem it may also be any function of two rows, or

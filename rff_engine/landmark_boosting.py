@@ -59,7 +59,7 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
 
     Parameters
     ----------
-    kernel : SpectralKernel or {"gaussian", "laplacian", "matern", "cauchy"}, optional
+    kernel : SpectralKernel or a name of `rff_engine.kernels.KERNELS` such as "gaussian", optional
         The prior. A name stands for that kernel with the width "scale", ``None`` and "rbf" for "gaussian", with
         gamma = 1 / (d Var(X)).
     n_estimators : int

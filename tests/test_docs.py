@@ -20,7 +20,6 @@ import pytest
 
 from benchmarks.studies import any_classifier
 from datasets.__main__ import _parser as datasets_parser
-from rff_engine.kernels import KERNELS
 from rff_engine.studies.command_line.parser import parser as engine_parser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,20 +90,6 @@ def test_commands_of_a_page_parse(name):
 # --- what commands write ------------------------------------------------------------------------------------------
 
 TABLES = {(name, mark): (command, text) for name in TEXTS for mark, command, text in MARKED.findall(TEXTS[name])}
-
-
-#: Where all kernels are listed: docstrings of estimators, and programs of the app.
-LISTS = {
-    r'^    kernel : SpectralKernel or \{(?:"learned", )?(.*)\}': [f'"{name}"' for name in KERNELS],
-    r'^ *kernel = "Gaussian"  # or (.*)$': [f'"{named.title}"' for named in KERNELS.values()][1:],
-}
-PROGRAMS = (*(ROOT / "rff_engine").rglob("*.py"), *(ROOT / "pages").rglob("*.py"))
-
-
-@pytest.mark.parametrize("pattern", LISTS)
-def test_every_list_of_kernels_has_all(pattern):
-    listed = [one for path in PROGRAMS for one in re.findall(pattern, path.read_text("utf-8"), re.MULTILINE)]
-    assert listed and set(listed) == {", ".join(LISTS[pattern])}
 
 
 @pytest.mark.parametrize("where", TABLES, ids="-".join)

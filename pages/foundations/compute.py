@@ -276,7 +276,7 @@ def numbers(settings: KernelSettings, D: int) -> pd.DataFrame:
 
 if __name__ == "__main__":
     # The experiment
-    kernel = "Gaussian"  # or "Laplacian", "Matérn", "Cauchy"
+    kernel = "Gaussian"  # or "Laplacian", or another title in rff_engine.kernels.KERNELS
     width = 0.501  # sigma, the length scale or 1 / gamma
     nu = 1.5  # smoothness of the Matérn kernel; the others have none
     D = 10  # frequencies, and landmarks

@@ -319,7 +319,7 @@ if __name__ == "__main__":
     second = "sample"
     r = 50  # frequencies of these two, at most MOST_FREQUENCIES
     data = "wine"  # or "breast", "digits", or a toy data set
-    kernel = "Gaussian"  # or "Laplacian", "Matérn", "Cauchy"
+    kernel = "Gaussian"  # or "Laplacian", or another title in rff_engine.kernels.KERNELS
     width = 1.0  # 1: 2 sigma^2 is the number of columns
     nu = 1.5  # smoothness of the Matérn kernel; the others have none
     seed = 0
