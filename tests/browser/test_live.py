@@ -349,9 +349,10 @@ def test_a_ninth_landmark_is_refused_with_a_note(open_page):
 
 def test_a_weight_under_the_pointer_shows_its_cosine_and_marks_its_landmark(open_page):
     page = open_live(open_page)
+    page.evaluate("document.querySelector('.live details.more').open = false")
     weights = page.locator(".live canvas.weights")
-    box = weights.bounding_box()
-    assert box["y"] + box["height"] <= 900  # in sight together with all maps
+    # In sight together with all maps.
+    page.wait_for_function("() => document.querySelector('.live canvas.weights').getBoundingClientRect().bottom <= 900")
     page.mouse.move(*inside(weights, 0.5, 0.3))
     page.wait_for_function("() => document.querySelectorAll('.live .maps canvas.on').length === 2")
     assert page.evaluate("document.querySelector('.live').view.focus.landmark") == 1
