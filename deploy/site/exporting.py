@@ -140,7 +140,7 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
     `only_defaults` leaves out products, presets and lessons.
     """
     grid = page.grid or Grid()
-    reader = Reader(page.name, grid.tabs, grid.left_out)
+    reader = Reader(page.name, grid.tabs)
     clicks = _clicks(reader) if grid.samples and page.view == "landmarks" else None
     scenes, presets, lessons = _scenes_of(reader, grid, only_defaults)
     default = scenes[0]

@@ -86,11 +86,10 @@ class PageError(RuntimeError):
 class Reader:
     """One page of the app, in a session of its own.
 
-    `tabs` is the control whose values are parts of the page, `left_out` names deferred parts that are not read.
+    `tabs` is the control whose values are parts of the page.
     """
 
-    def __init__(self, page: str, tabs: str = "", left_out: Iterable[str] = ()):
-        deferred.left_out = frozenset(left_out)
+    def __init__(self, page: str, tabs: str = ""):
         screen.chooses_words = False  # the browser of the static edition does
         self.page, self.tabs = page, tabs
         self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)

@@ -33,8 +33,6 @@ class Grid:
     """Controls that change nothing but these sections, and are not offered"""
     tabs: str = ""
     """The control whose values are parts of the page; all of them are shown, one below the other"""
-    left_out: tuple[str, ...] = ()
-    """Deferred parts of the page that are not exported"""
 
 
 def settings_of(products: Products, options: Callable[[str], Iterable]) -> Iterator[dict]:

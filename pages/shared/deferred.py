@@ -19,8 +19,6 @@ _SCRIPT = Path(__file__).with_name("deferred.js")
 _place = browser.component("place", _SCRIPT, '<div class="place"></div>', ["deferred.css"])
 #: False without a browser, in tests and in the static edition: nobody scrolls, so all parts are shown at once.
 waits = True
-#: Parts to leave out altogether; the static edition sets them.
-left_out: frozenset[str] = frozenset()
 
 
 def show(name: str, part: Callable[[], object]) -> None:
@@ -34,8 +32,6 @@ def show(name: str, part: Callable[[], object]) -> None:
         Computes and shows the part. It runs again by itself when the reader comes near, so it must not set anything
         that other parts use. Expected errors become one sentence in its place.
     """
-    if name in left_out:
-        return
     # Keys include the page, so that two pages never share state.
     key = f"{navigation.page().name}_{name}"
     if waits:
