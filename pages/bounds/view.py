@@ -57,7 +57,7 @@ def live_bounds(settings: BoundSettings, guarantee: Guarantee) -> dict[str, Any]
             (True, "true risk", posterior.risk, figures.TRUE_LINE),
         )
     ]
-    top = figures.top_of(curves.bounds.values())
+    top = figures.top_of(curve.best_value for curve in curves.bounds.values())
     return with_version(
         {"betas": as_base64(curves.betas, "<f8"), "bounds": bounds, "losses": losses, "top": top}
         | {

@@ -116,7 +116,7 @@ def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int 
     add_curve(fig, curve.betas, losses, "empirical loss", EMPIRICAL_LINE, "%{y:.3f}")
     if beta > 0:
         fig.add_vline(x=beta, line={"color": GREY, "width": 1.5, "dash": "dot"})
-    top = top_of([curve])
+    top = top_of([curve.best_value])
     # Above 1 a bound is vacuous.
     fig.add_hrect(y0=1, y1=top, fillcolor=GREY, opacity=0.15, line={"width": 0})
     fig.add_hline(y=1, line={"color": GREY, "width": 1})
@@ -134,7 +134,7 @@ def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.F
     fixed = [free.bounds[name].at(beta) for name in names]
     unpaid = [free.bounds[name].best_value for name in names]
     honest = [paid.bounds[name].best_value for name in names]
-    top = top_of([*free.bounds.values(), *paid.bounds.values()])
+    top = top_of(unpaid + honest)
     fig = Sheet()
     for row, a, b in zip(rows, unpaid, honest, strict=True):
         line = {"color": GREY, "width": 3}
@@ -245,10 +245,9 @@ def _add_key(fig, label: str, symbol: str) -> None:
     fig.add_scatter(x=[None], y=[None], mode="markers", name=label, marker=marker)
 
 
-def top_of(curves: Iterable[Curve]) -> float:
+def top_of(minima: Iterable[float]) -> float:
     """Return the upper end of the y axis: a little above 1, more if the minimum of a bound is larger."""
-    worst = max(curve.best_value for curve in curves)
-    return float(np.clip(1.08 * worst, _TOP, _HIGHEST_TOP))
+    return float(np.clip(1.08 * max(minima), _TOP, _HIGHEST_TOP))
 
 
 def _beta_axis(fig, betas) -> None:
