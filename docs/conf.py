@@ -1,12 +1,15 @@
 """Settings of the documentation's site; `make docs` builds it. No page needs an address of the web."""
 
 import inspect
+import re
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import plotly.graph_objects as go
 from sphinx.ext import autosummary
+from sphinx.ext.autosummary import generate
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -105,7 +108,34 @@ def leave_out(app, what, name, obj, skip, options) -> bool | None:
     )
 
 
+def with_names(text: str) -> str:
+    """Put the public names of a module in the place of a line such as "bounds.*"."""
+
+    def names(line: re.Match) -> str:
+        module = import_module(f"rff_engine.{line[1]}")
+        known = (
+            name if hasattr(rff_engine, name) else f"{line[1]}.{name}"
+            for name in module.__all__
+        )
+        return "\n".join(f"   {name}" for name in known)
+
+    return re.sub(r"^   (\w+)\.\*$", names, text, flags=re.MULTILINE)
+
+
+def expand(app, page: str, source: list[str]) -> None:
+    """Expand the names of modules in the reference."""
+    source[0] = with_names(source[0])
+
+
+# Its pages are found in the files, before they are expanded.
+_find = generate.find_autosummary_in_lines
+generate.find_autosummary_in_lines = lambda lines, *rest, **named: _find(
+    with_names("\n".join(lines)).splitlines(), *rest, **named
+)
+
+
 def setup(app) -> None:
+    app.connect("source-read", expand)
     app.connect(
         "autodoc-process-docstring", escape_bars, priority=400
     )  # before numpydoc
