@@ -44,7 +44,7 @@ def complete(store, spec):
     return len(store.rows(spec)) == spec.repeats * len(spec.protocol.settings()) and store.provenance(spec)
 
 
-@pytest.mark.slow
+@pytest.mark.second("reads every row that ships")
 def test_every_run_of_a_table_or_figure_ships(shipped):
     specs = reproduction.all_specs()
     assert len(specs) > 70 and [spec.run_id for spec in specs if not complete(shipped, spec)] == []

@@ -113,7 +113,7 @@ def at_each_width(page, widths=WIDTHS):
         yield width
 
 
-@pytest.mark.first
+@pytest.mark.more(after=1)
 @pytest.mark.parametrize("path", ["errata", "errata?projector=true"])  # not looked at by `test_access`
 def test_no_text_overlaps_or_is_cut_at_any_width(open_page, path):
     page = open_page(path, reduced_motion="reduce")

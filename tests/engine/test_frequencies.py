@@ -149,7 +149,7 @@ def means_of_draws(kernel, sampling, delta, seeds, D=4096):
     return np.array([np.cos((omega @ delta.T).astype(np.float32)).mean(axis=0, dtype=float) for omega in draws])
 
 
-@pytest.mark.more(after=12)
+@pytest.mark.more(after=7)
 @pytest.mark.slow("draws 150,000 frequencies of every kernel and scheme in each of four dimensions")
 @pytest.mark.parametrize(("kernel", "sampling"), EVERY_DRAW, ids=str)
 def test_the_bias_is_below_a_hundredth_in_the_worst_direction_of_a_search(kernel, sampling):

@@ -170,7 +170,7 @@ def _end_once(file, last):
 
 @pytest.mark.slow("starts two processes, twice")
 @posix
-@pytest.mark.parametrize("times", [1, 99])
+@pytest.mark.parametrize("times", [1, pytest.param(99, marks=pytest.mark.second("starts ten processes"))])
 def test_a_call_whose_worker_is_killed_is_done_again(times, tmp_path, monkeypatch):
     def study(problem, grid, work):
         tries.append(1)
