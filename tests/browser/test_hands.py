@@ -79,6 +79,23 @@ def test_points_are_drawn_undone_and_linked(open_page, server):
     assert "each needs at least 2" in page.locator(".own-points .said").inner_text()
     assert drawn(page) == [start + 2, 0]
 
+    # a stroke of each class, and each gesture is taken back by itself
+    box = page.locator(".own-points canvas").bounding_box()
+    counts = []
+    for name, height in (("red", 0.3), ("blue", 0.7)):
+        page.locator(f".own-points .{name}").click()
+        page.mouse.move(box["x"] + 0.2 * box["width"], box["y"] + height * box["height"])
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + height * box["height"], steps=8)
+        page.mouse.up()
+        counts.append(counted(page))
+    wait_until(lambda: drawn(page) == [counts[1], counts[1]])
+    for count in (counts[0], 0, start + 2):
+        settle(page)
+        page.keyboard.press("Control+z")
+        wait_until(lambda count=count: counted(page) == count)
+    wait_until(lambda: drawn(page) == [start + 2, start + 2])
+
     # the QR code holds the points; a fresh browser shows the same
     settle(page)
     link = read_code(page)

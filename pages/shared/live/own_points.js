@@ -37,6 +37,14 @@ class OwnPoints {
    * @type {string | undefined} */
   known;
 
+  /** The points before each gesture since the app had the points last: too few were left, so its history lacks them.
+   * @type {OwnPoint[][]} */
+  past = [];
+
+  /** The points after the last gesture.
+   * @type {OwnPoint[]} */
+  settled = [];
+
   /** The class that a click adds, or the eraser. */
   tool = 1;
 
@@ -74,6 +82,19 @@ class OwnPoints {
     canvas.onpointerup = canvas.onpointercancel = () => this.release();
     canvas.onkeydown = (event) => this.key(event);
     canvas.onfocus = canvas.onblur = () => this.paint();
+    document.addEventListener("keydown", (event) => this.undo(event), { capture: true });
+  }
+
+  /** Take back the last gesture of several that are one step for the app. @param {KeyboardEvent} event */
+  undo(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "z") return;
+    if (!this.past.length || !this.canvas.isConnected) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const before = this.past.slice(0, -1);
+    this.points = this.past[this.past.length - 1];
+    this.settle("The last stroke is taken back.");
+    this.past = before;
   }
 
   /** @param {OwnPointsData} data @param {Reporter} report */
@@ -86,7 +107,8 @@ class OwnPoints {
     if (answered >= 0) this.reported.splice(0, answered + 1);
     else if (data.points !== this.known) {
       this.reported = [];
-      this.points = decodePoints(data.points, data.cells);
+      this.points = this.settled = decodePoints(data.points, data.cells);
+      this.past = [];
       this.say("");
     }
     this.known = data.points;
@@ -230,8 +252,11 @@ class OwnPoints {
     const { negative, positive } = countClasses(this.points);
     const code = encodePoints(this.points, cells);
     const last = this.reported[this.reported.length - 1] ?? this.known;
+    const before = this.settled;
+    this.settled = this.points;
     this.paint();
     if (Math.min(negative, positive) < fewest) {
+      if (before !== this.points) this.past.push(before);
       this.say(
         `There are ${positive} points of class +1 and ${negative} of class −1: each needs at least ${fewest}. ` +
           "Until then the pictures stay as they are.",
@@ -240,6 +265,9 @@ class OwnPoints {
       return;
     }
     if (code === last) return;
+    // One step of the app's history, unless too few points were left on the way.
+    if (encodePoints(before, cells) === last) this.past = [];
+    else this.past.push(before);
     this.say(said);
     this.reported.push(code);
     this.report(code);
