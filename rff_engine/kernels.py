@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from scipy.special import gammaincinv, gammaln, kv, kve, ndtri
 from sklearn import config_context
 from sklearn.metrics.pairwise import laplacian_kernel
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from ._blocks import pieces
@@ -199,11 +199,15 @@ class SpectralKernel(ABC):
         others = X if Y is None else Y
         n, m = X.shape[0], others.shape[0]
         check_fits(n * m, f"X has {n} rows" + (f" and Y {m}" if Y is not None else ""))
-        values = np.empty((n, m), dtype=np.result_type(X.dtype, others.dtype))
+        dtype, n_rows = np.result_type(X.dtype, others.dtype), max(1, BLOCK_ENTRIES // m)
         # If a distance overflows, the kernel is 0 there. All points have been checked to be finite.
         with np.errstate(over="ignore"), config_context(assume_finite=True):
-            for rows in pieces(0, n, max(1, BLOCK_ENTRIES // m)):
-                values[rows] = self._matrix(X[rows], others)
+            if n <= n_rows:
+                values = self._matrix(X, others).astype(dtype, copy=False)
+            else:
+                values = np.empty((n, m), dtype)
+                for rows in pieces(0, n, n_rows):
+                    values[rows] = self._matrix(X[rows], others)
         if Y is None:
             np.fill_diagonal(values, 1.0)
         return values
@@ -723,9 +727,7 @@ def squared_distances(X: MatrixLike, Y: MatrixLike) -> np.ndarray:
     if not (sp.issparse(X) or sp.issparse(Y)) and len(Y):
         centre = Y.mean(axis=0)
         X, Y = X - centre, Y - centre
-    of_x, of_y = (
-        np.asarray(A.multiply(A).sum(axis=1)).ravel() if sp.issparse(A) else np.einsum("ij,ij->i", A, A) for A in (X, Y)
-    )
+    of_x, of_y = (row_norms(A, squared=True) for A in (X, Y))
     distances = np.asarray(safe_sparse_dot(X, (-2.0 * Y).T, dense_output=True))
     distances += of_x[:, None]
     distances += of_y
