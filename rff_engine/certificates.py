@@ -15,7 +15,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import betaincinv, ndtr
 
 from . import bounds
-from ._typing import ArrayLike
+from ._typing import ArrayLike, FloatOrArray
 from .linear import linear_svm_path
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "learn_prior",
     "learn_rest",
     "learn_vote",
+    "least_surrogate",
     "svm_weights",
     "unit_features",
 ]
@@ -280,7 +281,7 @@ def learn_vote(
     for _ in range(1 if margin else 2):  # the second time at the best threshold so far
         threshold, mean = best.threshold, prior_mean
         for cost in _SURROGATE_COSTS:
-            mean = _least_surrogate(aligned, prior_mean, threshold, cost, mean)
+            mean = least_surrogate(aligned, prior_mean, threshold, cost, mean)
             best = min(best, best_of(prior_mean + _STRETCHES[:, None] * (mean - prior_mean)), key=lambda one: one.bound)
     return best
 
@@ -293,7 +294,7 @@ def _margin_errors(aligned, means) -> tuple[np.ndarray, np.ndarray]:
     return errors, together
 
 
-def _least_surrogate(aligned, prior_mean, threshold: float, cost: float, start) -> np.ndarray:
+def least_surrogate(aligned, prior_mean, threshold: float, cost: float, start) -> np.ndarray:
     """Minimise ``cost sum_i psi(u_i) + ||mean - prior_mean||^2 / 2``, u = aligned mean - threshold.
 
     psi(u) is Phi(-u) for u >= 0 and its tangent at 0 for u < 0, so it is convex and at least Phi(-u).
@@ -311,43 +312,45 @@ def _least_surrogate(aligned, prior_mean, threshold: float, cost: float, start) 
 
 
 class PriorChoice(NamedTuple):
-    """C of the linear SVM that gives the prior's mean, its length, and what the vote's bound would contain."""
+    """C of the linear SVM that gives the prior's mean, its length, and the bound on the vote that it foresees."""
 
     C: float
     scale: float
-    error: float
     threshold: float
-    n_valid: int
-
-    def margin(self, n: int, epsilon: float) -> Margin:
-        """Return the margin for a bound on n rows at a probability epsilon."""
-        rate = catoni_rate(self.error * ndtr(self.threshold), self.n_valid, n, epsilon)
-        return Margin(self.threshold, rate, epsilon)
-
-
-def catoni_rate(error: float, n_valid: int, n: int, epsilon: float) -> float:
-    """Return the rate of the least Catoni bound on n rows, if these err as often as `n_valid` others did."""
-    q = (n_valid * error + 0.5) / (n_valid + 1)  # no error on few rows is not no error
-    p = min(float(bounds.largest_mean(q, -np.log(epsilon) / n)), 1 - 1e-12)
-    return float(np.clip(np.log(p / q) + np.log((1 - q) / (1 - p)), *_RATES))
+    rate: float
+    """lambda of Catoni (2007), of the least bound"""
+    bound: float
 
 
 def learn_prior(
-    features: ArrayLike, signs: ArrayLike, valid_features: ArrayLike, valid_signs: ArrayLike
+    features: ArrayLike, signs: ArrayLike, valid_features: ArrayLike, valid_signs: ArrayLike, n: int, epsilon: float
 ) -> PriorChoice:
-    """Choose the C of a linear SVM, and length and threshold of its weights: the vote errs least on new rows.
+    """Choose the C of a linear SVM, and length and threshold of its weights, by the bound that its vote would have.
 
-    The criterion is a part of the bound: margin error over Phi(threshold) on validation rows, at `THRESHOLDS`.
+    It is Catoni's at its best rate and a probability `epsilon`, on n rows that err by the margin as often as the
+    validation rows do, for `THRESHOLDS`.
     """
     aligned = unit_features(valid_features) * valid_signs[:, None]
     directions = svm_weights(features, signs > 0, SVM_COSTS)
     directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-300)
     margins = _PRIOR_SCALES * (aligned @ directions.T)[:, :, None]
-    errors = np.stack([ndtr(one - margins).mean(axis=0) / ndtr(one) for one in THRESHOLDS])  # (T, C, scale)
-    c, s, t = np.unravel_index(int(errors.transpose(1, 2, 0).argmin()), errors.shape[1:] + errors.shape[:1])
-    return PriorChoice(
-        float(SVM_COSTS[c]), float(_PRIOR_SCALES[s]), float(errors[t, c, s]), THRESHOLDS[t], len(valid_signs)
-    )
+    errors = np.stack([ndtr(one - margins).mean(axis=0) for one in THRESHOLDS], axis=-1)  # (C, scale, T)
+    foreseen = bounds.largest_mean(_smoothed(errors, len(aligned)), -np.log(epsilon) / n) / ndtr(THRESHOLDS)
+    least = c, s, t = np.unravel_index(int(foreseen.argmin()), foreseen.shape)
+    rate = catoni_rate(float(errors[least]), len(aligned), n, epsilon)
+    return PriorChoice(float(SVM_COSTS[c]), float(_PRIOR_SCALES[s]), THRESHOLDS[t], rate, float(foreseen[least]))
+
+
+def _smoothed(error: ArrayLike, n: int) -> FloatOrArray:
+    """Return the error that n rows make likely: none on few rows is not none."""
+    return (n * error + 0.5) / (n + 1)
+
+
+def catoni_rate(error: float, n_valid: int, n: int, epsilon: float) -> float:
+    """Return the rate of the least Catoni bound on n rows, if these err as often as `n_valid` others did."""
+    q = _smoothed(error, n_valid)
+    p = min(float(bounds.largest_mean(q, -np.log(epsilon) / n)), 1 - 1e-12)
+    return float(np.clip(np.log(p / q) + np.log((1 - q) / (1 - p)), *_RATES))
 
 
 def learn_rest(features: ArrayLike, codes: ArrayLike, n_classes: int, C_values: ArrayLike = SVM_COSTS) -> np.ndarray:

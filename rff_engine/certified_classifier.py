@@ -48,6 +48,7 @@ from .certificates import (
     CertificateTerm,
     Choice,
     HeldOutErrors,
+    Margin,
     VotePosterior,
     learn_prior,
     learn_rest,
@@ -194,7 +195,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         The labels; those of a frozen `estimator` if it names them.
     estimator_ : classifier
         The fitted clone of `estimator`, or the frozen one, unless the scheme is progressive. With an `estimator` there
-        are none of `features_` and the five attributes after it.
+        are none of `features_` and the six attributes after it.
     estimators_, block_sizes_ : list of B classifiers, ndarray of shape (B,)
         With the progressive scheme: the classifiers of `predict`, and by how many rows each was tested.
     progress_ : Progress
@@ -203,7 +204,9 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         The fitted map; of several, the one that was chosen.
     coef_, prior_coef_ : ndarray of shape (F + 1,)
         v, the same as the prior's mean where the test set certifies; the last entry is the constant's. Of K > 2 classes
-        `coef_` has shape (K, F + 1), and there are no voters: no `prior_coef_`, and none of the next four attributes.
+        `coef_` has shape (K, F + 1), and there are no voters: no `prior_coef_`, and none of the next five attributes.
+    posterior_ : VotePosterior
+        The voters of the arm "posterior", also where the test set certifies.
     gibbs_bound_ : float
         On the probability of an error where each point gets one random voter. With `prior_fraction` 0 it holds
         together with `risk_bound_`, otherwise at its own `epsilon`.
@@ -249,6 +252,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     features_: Any
     coef_: np.ndarray
     prior_coef_: np.ndarray
+    posterior_: VotePosterior
     arm_: Literal["test set", "posterior", "progressive"]
     risk_bound_: float
     gibbs_bound_: float
@@ -525,20 +529,20 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         of_train, of_valid, of_prior, of_bound = (
             _safe_indexing(X, rows) for rows in (train, valid, prior, self.bound_rows_)
         )
-        kept, tried = signs[self.bound_rows_], []
+        kept, tried, share = signs[self.bound_rows_], [], (1 - TEST_SET_SHARE) * self.epsilon
         for features in maps:
             fitted = _fitted(clone(features), of_train, signs[train])
             mapped = _mapped(fitted, of_train), signs[train], _mapped(fitted, of_valid), signs[valid]
-            tried.append(learn_prior(*mapped))
-        best = min(range(len(maps)), key=lambda i: tried[i].error)
+            tried.append(learn_prior(*mapped, len(kept), share))
+        best = min(range(len(maps)), key=lambda i: tried[i].bound)
         self.features_ = _fitted(maps[best], of_prior, signs[prior])
         (direction,) = svm_weights(_mapped(self.features_, of_prior), signs[prior] > 0, [tried[best].C])
         mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
         z = self._unit_features(of_bound)
-        margin = tried[best].margin(len(kept), (1 - TEST_SET_SHARE) * self.epsilon)
+        margin = Margin(tried[best].threshold, tried[best].rate, share)
         n_errors = int((kept * np.where(z @ mean > 0, 1, -1) < 0).sum())
         held_out = self._held_out(n_errors)._replace(share=TEST_SET_SHARE)
-        learned = learn_vote(z, kept, mean, self.epsilon, Choice(), margin)
+        learned = self.posterior_ = learn_vote(z, kept, mean, self.epsilon, Choice(), margin)
         self.arm_bounds_ = {"test set": held_out.bound, "posterior": learned.bound}
         if learned.bound < held_out.bound:
             return learned, learned
@@ -561,7 +565,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
             votes.append(learn_vote(z, signs[rows], np.zeros(z.shape[1]), self.epsilon, choice))
             kept.append(rows)
         best = min(range(len(maps)), key=lambda i: votes[i].bound)
-        self.features_, self.bound_rows_ = maps[best], kept[best]
+        self.features_, self.bound_rows_, self.posterior_ = maps[best], kept[best], votes[best]
         self.n_errors_ = self.test_set_bound_ = None
         return votes[best], votes[best]
 

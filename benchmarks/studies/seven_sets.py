@@ -12,8 +12,6 @@ split certify it at epsilon = 0.05:
 - `blocks`: progressive validation in five blocks after half of the rows; `rate` is the bound with the best rate, chosen
   after looking, on the errors and rows that it counts.
 
-PAC-Bayes-kl and its tandem bound are those of `benchmarks.studies.certificates` for random Fourier features, on the
-same rows with half of them for the prior.
 `datasets/data/reruns/seven_sets.csv` has the rows.
 """
 
@@ -30,7 +28,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import datasets
-from benchmarks.studies import certificates, frame
+from benchmarks.studies import frame
 from benchmarks.studies.chosen_beta import interval
 from rff_engine import CertifiedClassifier, RandomFourierFeatures, bounds
 from rff_engine.studies.certificate import SCALED, CertifiedSplit
@@ -68,8 +66,6 @@ def rows_of(dataset: str, split: int, D: int) -> list[dict]:
 
 def tables(rows: pd.DataFrame) -> str:
     """Show mean certified risks in percent, and paired differences to the test-set bound at its best fraction."""
-    built = pd.read_csv(certificates.SHIPPED).query("method == 'rff'").groupby(["D", "dataset"])
-
     body = []
     for D, of_count in rows.groupby("D"):
         for name, some in frame.by_dataset(of_count):
@@ -77,9 +73,8 @@ def tables(rows: pd.DataFrame) -> str:
             best = str(of[TESTS].mean().idxmin())
             cells = [f"{D}", f"{of['test_error'].mean():.2f}", f"{of['blocks'].mean():.2f}"]
             cells += [f"{of[best].mean():.2f} ({best[-2:]} %)", interval(of["blocks"] - of[best])]
-            others = [f"{100 * built[key].mean()[D, name]:.2f}" for key in ("risk_bound", "tandem_bound")]
-            body.append([name, *cells, f"{of['rate'].mean():.2f}", *others])
-    header = ["data", "D", "errs", "blocks", "best test set", "difference", "with a rate", "PAC-Bayes-kl", "tandem"]
+            body.append([name, *cells, f"{of['rate'].mean():.2f}"])
+    header = ["data", "D", "errs", "blocks", "best test set", "difference", "with a rate"]
     return frame.markdown(header, body)
 
 

@@ -29,7 +29,6 @@ from pages.start.page import RADIO
 _CODES = (MOVED.key, RADIO.key)
 #: What the browser adds to the data of a live view.
 _SETTINGS_OF_VIEW = ("settings", "clickable", "chosen", *_CODES)
-_SHOWN_PRESET = "**Shown"
 #: The landmarks that a reader has clicked, in a link.
 _PICKS = "picks"
 
@@ -153,7 +152,6 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
     computed = [] if only_defaults else [default.settings | values for values in reader.settings(grid.samples)]
     views = _views(page, scenes, keys, folder, computed) if default.view else []
     sections = _write_sections(scenes, every, folder / page.name)
-    own = next((scene.preset for scene in scenes if not scene.preset.startswith(_SHOWN_PRESET)), "")
     most = max(scenes, key=lambda scene: len(scene.controls))  # some controls come with others
     scales = {key: reader.allowed(key) for key in beside}
     codes = [_PICKS] if clicks else [key for key in _CODES if key in (default.view or ())]
@@ -177,7 +175,6 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
             | {"settings": _shown(scene.settings, [*keys, *sliders] + [_PICKS] * bool(clicks))}
             for name, help_, scene in presets
         ],
-        "own": words.inline(own),
     }
     opening, body = _halves(default, view_html)
     title = next(part.text for part in default.parts if part.kind == "title")

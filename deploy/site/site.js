@@ -41,7 +41,6 @@ import { load } from "./store.js";
  * @property {Record<string, Record<string, string>>} words other texts than the page's own, by the number of candidates
  * @property {string[]} choices what a click in the live view chooses among
  * @property {Preset[]} presets
- * @property {string} own words for settings that are no preset
  * @property {Lesson[]} lessons
  * @property {Record<string, { page: string, title: string }>} following each lesson, by its key
  * @property {Record<string, [name: string, meaning: string]>} terms
@@ -472,7 +471,7 @@ class Page {
     for (const [k, button] of this.find(".presets").querySelectorAll("button").entries()) {
       button.setAttribute("aria-pressed", String(description.presets[k] === active));
     }
-    this.find(".preset-line").innerHTML = active?.line ?? description.own;
+    this.find(".preset-line").innerHTML = active?.line ?? "";
     this.components.row({
       ...this.component(".row-place"),
       data: { page: description.page, query: this.query, code: null, mark: "#" },

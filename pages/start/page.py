@@ -39,12 +39,12 @@ def show_radio() -> None:
     layout.caption_below(
         "**One wave fails along one diagonal; a second one mends it: their mean is a kernel that no bump around the "
         "star can be.** Each dot of the plane is a wave of the [[prior]], $\\cos(\\omega\\cdot(x_\\star - x))$: green "
-        "near the star, purple half a wave away. It agrees with the labels where green lies on the star's class. Your "
-        "map is the mean of the waves that you keep, and a point takes the star's class where the map is green. "
+        "near the star, purple half a wave away. It agrees with the labels where green lies on the star's class.",
+        "Your map is the mean of the waves that you keep, and a point takes the star's class where the map is green. "
         "$\\mathrm{KL} = \\ln(N/k)$ for $k$ of $N$ waves is the price of the choice. The [[posterior]] weighs all of "
         "them by $e^{-\\beta\\sqrt n\\,\\text{loss}}$. The bound is on the [[alignment loss]] of the waves, not on the "
         "error; a coin has 0.5. It holds if the star, D and σ are chosen before a look at the labels. Errors are "
-        f"measured on {TEST_POINTS} fresh points; on points drawn by hand, on these."
+        f"measured on {TEST_POINTS} fresh points; on points drawn by hand, on these.",
     )
     with st.container(horizontal=True, key="first_steps"):
         link("landmarks", "**Many stars:** the same with all controls", data="moons", landmarks=3)

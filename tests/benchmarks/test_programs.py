@@ -38,7 +38,7 @@ DEAD = ["--server", "http://127.0.0.1:9", "--sessions", "1", "--minutes", "0.001
 #: Arguments of each program at its smallest size, and what it prints.
 CHEAP = {
     "engine": (["formulas", "--quick", *FEW], r"\| Losses, adult \| n = 500, d = 108, N = 200 \| .*× \| \d+ MB \|"),
-    "studies.certificates": ([*ONE_SPLIT, "--methods", "rff", "--D", "5"], r"\| breast \| RFF \| \d+\.\d/"),
+    "studies.certificates": ([*ONE_SPLIT, "--methods", "rff", "--D", "20"], r"\| breast \| RFF \| \d+\.\d/"),
     "studies.pair_bounds": (["--datasets", "breast"], r"\| breast \| 426 \| 0\.4"),
     "studies.stopped_solver": (["--datasets", "breast", "--share", "0.01"], r"breast, .* LinearSVC .* exact \d+\.\d\d"),
     "load": (DEAD, r"error, 2 times: kernel: no reply"),
@@ -152,7 +152,7 @@ def test_the_docs_have_the_tables_of_the_shipped_rows(study, page):
 @pytest.mark.parametrize(
     ("study", "settings"),
     [
-        (certificates, [{"dataset": "breast", "split": 0, "method": "rff", "D": 5}]),
+        (certificates, [{"dataset": "breast", "split": 0, "method": "rff", "D": 20}]),
         (learners, list(learners.settings(Namespace(datasets=["breast"], repeats=1)))),
         (seven_sets, [{"dataset": "breast", "split": 0, "D": D} for D in seven_sets.COUNTS]),
     ],

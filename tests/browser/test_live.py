@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from conftest import PLACE_OF_POINT, drag, go_to, inside, new_page, settle
 from playwright.sync_api import expect
+from scipy.special import ndtr
 
 import datasets
 import rff_engine as rff
@@ -697,6 +698,7 @@ CERTIFICATE = """({
     bound: view.now.certificate.bound, risks: Array.from(view.now.certificate.risks), test: view.now.test,
     shares: Array.from(view.shares), words: view.root.querySelector('.looked-words').textContent,
     shown: ['.test-value', '.bound-value'].map(name => view.root.querySelector(name).textContent),
+    heldOut: view.heldOut,
 })"""
 
 
@@ -714,7 +716,7 @@ def certified_points(n: int) -> tuple:
 @pytest.mark.first
 def test_a_certificate_and_its_votes_are_the_engines_at_every_step_and_a_look_at_another_d_is_paid_for(open_page):
     *points, kernel = certified_points(200)
-    choices = 1.0, 1, 0.0, 0.05, STREAM
+    choices = 1.0, 1, 0.5, 0.05, STREAM
     models = [toy_certificates.certified_classifier(*points[:2], kernel, "pbrff", D, *choices) for D in (20, 50)]
     votes = [toy_certificates.certified_vote(model, *points) for model in models]
     page = open_live(open_page, "certificates?n=200")
@@ -725,8 +727,9 @@ def test_a_certificate_and_its_votes_are_the_engines_at_every_step_and_a_look_at
         assert shown["shown"] == [f"{100 * shown[name]:.1f} %" for name in ("test", "bound")]
         assert sum(shown["risks"]) == pytest.approx(shown["bound"], abs=1e-6)
         side = int(len(shown["shares"]) ** 0.5)
-        np.testing.assert_allclose(np.reshape(shown["shares"], (side, side)), votes[0].votes(stretch), atol=1 / 255)
-        assert "fixed beforehand" in shown["words"]
+        shares = 2 * ndtr(votes[0].prior_map + stretch * votes[0].step_map) - 1
+        np.testing.assert_allclose(np.reshape(shown["shares"], (side, side)), shares, atol=1 / 255)
+        assert "fixed beforehand" in shown["words"] and shown["heldOut"] == found.test_set_bound
     assert page.evaluate("[...document.querySelector('.live').view.votes.keys()]") == [20]  # the others nobody needs
     page.evaluate(HOLD)
     waiting = move_sliders(page, {"D": 50, "stretch": 1.0}, CERTIFICATE)
@@ -734,7 +737,8 @@ def test_a_certificate_and_its_votes_are_the_engines_at_every_step_and_a_look_at
     page.evaluate(LET_IN)
     page.wait_for_function("() => document.querySelector('.live').view.votes.size === 5")
     shown = move_sliders(page, {"stretch": 1.0}, CERTIFICATE)
-    assert shown["bound"] > votes[1].certificate().risk_bound and "looked at several D" in shown["words"]
+    assert shown["bound"] == pytest.approx(votes[1].certificate(1.0, 5).risk_bound, abs=1e-5)
+    assert shown["heldOut"] > votes[1].certificate().test_set_bound and "looked at several D" in shown["words"]
     page.locator(".live input[name=D]").dispatch_event("change")
     page.wait_for_url("**D=50**")
     page.get_by_role("button", name="New points").click()

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rff_engine as rff
 from rff_engine import bounds, certificates
-from rff_engine.certificates import THRESHOLDS, Choice, HeldOutErrors, _least_surrogate, learn_vote, unit_features
+from rff_engine.certificates import THRESHOLDS, Choice, HeldOutErrors, learn_vote, least_surrogate, unit_features
 from rff_engine.certified_classifier import WIDTHS
 
 KERNEL = rff.GaussianKernel(1.5)
@@ -229,7 +229,7 @@ def test_the_surrogate_is_convex_above_the_margin_error_and_minimised():
         return cost * psi.sum() + ((mean - prior_mean) ** 2).sum() / 2
 
     for threshold, cost in ((0.0, 1.0), (2.0, 5.0)):
-        found = _least_surrogate(z, prior_mean, threshold, cost, prior_mean)
+        found = least_surrogate(z, prior_mean, threshold, cost, prior_mean)
         least = objective(found, threshold, cost)
         for _ in range(50):
             assert objective(found + 0.1 * rng.normal(size=6), threshold, cost) >= least

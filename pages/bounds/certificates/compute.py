@@ -85,11 +85,9 @@ def numbers(settings: CertificateSettings, method: str, D: int, stretch: float, 
     certificate = vote.certificate(stretch)
     peeked = peeking(certificate.n_bound, settings.epsilon)
     blocked = certified_blocks(settings, method, D, n_blocks)
-    arms = vote.model.arm_bounds_
     tables = {
         "terms": pd.DataFrame(certificate.terms),
         "certificate": pd.DataFrame([{name: getattr(certificate, name) for name in SUMMARY}]),
-        "arms": pd.DataFrame({"arm": list(arms), "risk_bound": list(arms.values()), "test_error": vote.error}),
         "failures of peeking": pd.DataFrame(
             {
                 "looked_at": peeked.counts,
@@ -124,7 +122,7 @@ if __name__ == "__main__":
     D = 20  # frequencies: 5, 10, 20, 50 or 100
     stretch = 1.0  # step away from the prior's weights, 1 to those with the smallest bound
     tries = 1  # draws of frequencies that are compared
-    prior = 0.0  # share of the points for the prior
+    prior = 0.5  # share of the points that are set aside to learn from first
     eps = 0.05  # allowed failures
     blocks = 5  # into which the second half of the points is divided, to test and then to teach
 

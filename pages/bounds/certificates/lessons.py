@@ -20,7 +20,7 @@ LESSONS = (
                 "points. What becomes of the certificate?",
                 ("It doubles", "It stays about the same", "It falls to less than half"),
                 2,
-                "22.8 %. Each nat costs more with fewer points, but hardly any are spent: what was learned on the "
+                "23.6 %. Each nat costs more with fewer points, but hardly any are spent: what was learned on the "
                 "other half is free.",
                 {"prior": 0.0},
                 {"prior": 0.5},
@@ -52,17 +52,17 @@ LESSONS = (
             Step(
                 LEDGER,
                 "200 points, and so much noise that hardly anything can be learned; half of them choose the weights, "
-                "the others are counted. The vote errs on 49 % of fresh points, and 69 % is certified: little to "
+                "the others are counted. The vote errs on 49 % of fresh points, and 66 % is certified: little to "
                 "promise, but true.",
                 "Now there are only 40 points like these, and each stands five times among the 200, as after a "
                 "careless join of tables. What is certified?",
                 ("About as much as before", "Less than half of the true error", "More than before"),
                 1,
-                "8 %, and on fresh points the vote errs on 52 %. Copies of one point are in both halves: what is "
+                "9.8 %, and on fresh points the vote errs on 52 %. Copies of one point are in both halves: what is "
                 "learned by heart in one is counted as right in the other. A bound assumes independent rows; keep one "
                 "of each.",
                 {"method": "RFF (prior)", "prior": 0.5, "tries": 1, "n": 200, "noise": 0.5, "sigma": 0.1, "D": 100}
-                | {"copies": 1},
+                | {"copies": 1, "stretch": 0.0},
                 {"copies": 5},
             ),
         ),

@@ -14,7 +14,7 @@ from pages.shared.figures import certificates as figures
 from pages.shared.server.cache import cache_results
 from rff_engine._hollow import copies_in_words
 from rff_engine.plots.style import METHOD_NAMES
-from rff_engine.studies.toy.certificates import Certificate, CertifiedBlocks, CertifiedVote
+from rff_engine.studies.toy.certificates import Certificate, CertifiedBlocks
 
 heavy = "certified_vote", "certified_blocks"
 cache_results(compute, "peeking", in_workers=heavy)
@@ -26,8 +26,8 @@ METHODS = {METHOD_NAMES[method]: method for method in compute.METHODS}
 LEARNING, TEACHING = QUESTIONS = "What does it cost?", "May test points teach?"
 QUESTION = Tabs("question", "Question", None, QUESTIONS, LEARNING)
 INTRODUCTIONS = {
-    LEARNING: "It learns from all points, without a test set, and states a **[[bound]]** on its own error. Lengthen "
-    "its step away from the prior, and see **what each look at the data costs**.",
+    LEARNING: "A classifier that states a **[[bound]]** on its own error. Lengthen its step away from what it learned "
+    "first, and see **what each look at the other points costs**.",
     TEACHING: "Points of a test set only count errors. Here they come in blocks that **test first, then teach**, and "
     "there still is a **[[bound]]** on the error. Press Play, and compare with the same points as a test set.",
 }
@@ -62,16 +62,16 @@ CONTROLS = (
     STRETCH,
     Scale(
         "prior",
-        "Share of points for the prior",
+        "Share of points set aside to learn from first",
         "On these points all may be tried at no price; the bound is computed on the others. At 0 all points serve "
         "both ends, and every choice is paid for.",
         (0.0, 0.1, 0.25, 0.5, 0.75, 0.9),
-        0.0,
+        0.5,
     ),
     Scale(
         "tries",
         "Draws of frequencies that are compared",
-        "The best one is kept. Without points for the prior, the bound pays for having looked at all of them.",
+        "The best one is kept. Without points set aside, the bound pays for having looked at all of them.",
         (1, 2, 5, 10),
         1,
     ),
@@ -96,13 +96,37 @@ CONTROLS = (
 EXPLANATION = (
     "The classifier is a **vote**: random weights on D cosines and sines, drawn around learned ones, each say +1 or "
     "−1, and the majority decides. Its **certificate** is a [[bound]] on how often this very vote errs on new points, "
-    "computed from the sample alone; it fails for at most the fraction **[[ε]]** of all samples. Nothing is held out "
-    "as a test set. The assumption: the points are independent draws from one distribution.\n\n"
-    "What is chosen while looking at the points of the bound costs nats, and nats cost risk: learned weights, learned "
-    "frequencies, the better one of several draws. What is chosen on the points of the prior is free, but those points "
-    "do not count in the bound. Where points can be spared for a test set, its bound is often smaller: "
-    "`CertifiedClassifier` then takes the smaller of two. A certificate lets all points be learned from, and says what "
-    "each choice costs."
+    "computed from the sample alone; it fails for at most the fraction **[[ε]]** of all samples. The assumption: the "
+    "points are independent draws from one distribution.\n\n"
+    "Points set aside choose frequencies, weights and margin at no price, but do not count in the bound. What is "
+    "chosen while looking at the points that count costs nats, and nats cost risk: another D, a step of the weights; "
+    "if nothing is set aside, all."
+)
+
+
+_OF_ALL = (
+    "$\\widehat R_\\theta$ is the mean over the $n$ points that count of $\\Phi(\\theta - y\\,v\\cdot z(x))$, the "
+    r"share of voters whose margin is below $\theta$; $v_0$ and $v$ are the mean weights of the prior and of the vote. "
+)
+_OF_MARGINS = (
+    r"The majority errs only where a share $\Phi(\theta)$ of the voters has no margin (Langford and Shawe-Taylor, "
+    "2003; "
+)
+#: Without points set aside, and with them: the bound and its letters.
+EQUATIONS = (
+    (
+        r"\mathrm{kl}\big(\widehat R_\theta\,\|\,R_\theta\big)\le\frac1n\Big(\sum_j\ln(N Q_{i_j})+\frac{\lVert v-v_0"
+        r"\rVert^2}2+\ln\frac{2\sqrt n\,g}\varepsilon\Big),\qquad R_{\text{vote}}\le R_\theta/\Phi(\theta)",
+        _OF_ALL + r"$Q$ are the weights of the $N$ candidates of which $D$ are drawn, if learned on these points, and "
+        r"$g$ is the number of draws and thresholds that were compared on them. "
+        f"{_OF_MARGINS}Maurer, 2004). The proof is in docs/theory.md of the repository.",
+    ),
+    (
+        r"R_\theta\le\frac{1-\exp\big(-\lambda\widehat R_\theta-\frac1n\big(\frac{\lVert v-v_0\rVert^2}2+\ln\frac{g}"
+        r"{0.1\,\varepsilon}\big)\big)}{1-e^{-\lambda}},\qquad R_{\text{vote}}\le R_\theta/\Phi(\theta)",
+        _OF_ALL + r"The points set aside fix $\theta$ and $\lambda$; $g$ is the number of $D$ that were looked at. "
+        f"{_OF_MARGINS}Catoni, 2007). The proof is in docs/theory.md of the repository.",
+    ),
 )
 
 
@@ -118,13 +142,28 @@ def show_live(settings: CertificateSettings, certificate: Certificate, values, i
     packed = view.live_certificate(settings, method, COUNTS if reached else (values.D,))
     live.mount("certificate", packed, values, (FREQUENCIES, STRETCH), renew, reach)
     layout.caption_below(
-        "**With a longer step fewer voters err, and the price of learned weights grows with its square.** Move D, and "
-        "the certificate pays for your look.",
+        what_is_promised(certificate),
         "The test error is measured on 2000 fresh points, which a learner would not have. [[Left|Below]], the deeper "
         "the colour, the more of the voters agree; pale where they are divided. "
         + what_ledger_shows(certificate, values)
         + " Every step is certified at once, D is not: one that is chosen after looking costs the logarithm of the "
         "number of values that it could have had. On new points you may fix another D beforehand, and pay nothing.",
+    )
+
+
+def what_is_promised(certificate: Certificate) -> str:
+    """Say what the two bounds come to, or the one if no points are set aside."""
+    if certificate.test_set_bound is None:
+        return (
+            "**A longer step makes fewer errors; its price grows with the square of the step.** Nothing is held out: "
+            "move D, and the certificate pays for your look."
+        )
+    counted, learned = certificate.test_set_bound, certificate.risk_bound
+    best = "only count errors" if counted <= learned else "teach as well"
+    return (
+        f"**The other {certificate.n_bound} points promise {layout.percent(counted)} if they only count errors, "
+        f"{layout.percent(learned)} if they teach this step as well. Both hold at once: the classifier promises the "
+        f"smaller, and they {best}.**"
     )
 
 
@@ -141,47 +180,16 @@ def what_ledger_shows(certificate: Certificate, values) -> str:
         f"{majority_in_words(certificate.majority_error)}"
         f"The certificate fails for at most the fraction ε = {values.eps:g} of samples. "
     )
-    if certificate.test_set_bound is None:
-        return text + (
-            "All points serve both ends, so that there is no test set to compare with, and learned frequencies and "
-            "weights are paid for."
-        )
-    return text + (
-        "The dashed line is the bound that a test set gives: the points of the bound, used for nothing but to count "
-        "the errors of the prior's vote. It needs no theory of learning, and is often the smaller one."
+    counting = (
+        "The dashed line is the bound that counting errors gives, of the vote at s = 0. It has 0.9 ε, the bars have "
+        "0.1 ε. Counting needs no theory of learning, and often promises less."
     )
+    return text if certificate.test_set_bound is None else text + counting
 
 
 def majority_in_words(error: float) -> str:
     """Say what a certificate has to be below to say something."""
     return f"Always saying the more frequent class errs on {layout.percent(error)} of these points. "
-
-
-def show_arms(vote: CertifiedVote, values) -> None:
-    """Show the two bounds of `CertifiedClassifier`, of which it takes the smaller."""
-    arms = vote.model.arm_bounds_
-    taken = vote.model.arm_
-    if len(arms) == 1:
-        headline = "**All points serve both ends, so there is one bound.** Spare points for the prior to see the other."
-    else:
-        headline = (
-            "**Each bar is a promise: at most so many new points in a hundred go wrong. Of the two from the same "
-            f"{len(vote.prior_margins)} points the classifier makes the smaller one, {layout.percent(arms[taken])}, by "
-            f"{'counting errors' if taken == 'test set' else 'learning from them'}.**"
-        )
-    layout.figure(
-        figures.arms(arms, vote.error),
-        headline,
-        f"{majority_in_words(vote.model.majority_error_)}"
-        "The first counts how often the prior's vote errs on points that it has not seen, at 0.9 ε. The second lets "
-        "these points teach new weights, at 0.1 ε, and pays for every nat that was learned. Both hold at once for all "
-        f"but the fraction ε = {values.eps:g} of samples, so the smaller one is free to take. The bars differ from the "
-        "certificate above by their inequality, not by their shares of ε: that certificate is PAC-Bayes-kl over seven "
-        "thresholds, at the whole ε. Here the first is the exact binomial bound, and the second is Catoni's, with rate "
-        "and threshold from the prior's points.",
-        key="arms",
-        alt="Bars of the bounds that the classifier has, with its error on fresh points",
-    )
 
 
 def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) -> None:
@@ -249,22 +257,10 @@ def settings_of(values) -> CertificateSettings:
 
 def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> None:
     """Show the vote, its certificate, and the cost of each look at the points."""
-    vote = compute.certified_vote(settings, METHODS[values.method], values.D)
-    certificate = vote.certificate(values.stretch)
+    certificate = compute.certified_vote(settings, METHODS[values.method], values.D).certificate(values.stretch)
     show_live(settings, certificate, values, in_lesson)
     layout.explain(EXPLANATION)
-    layout.equation(
-        "the certificate",
-        r"\mathrm{kl}\big(\widehat R_\theta\,\|\,R_\theta\big)\le\frac1n\Big(\sum_j\ln(N Q_{i_j})+\frac{\lVert v-v_0"
-        r"\rVert^2}2+\ln\frac{2\sqrt n\,g}\varepsilon\Big),\qquad R_{\text{vote}}\le R_\theta/\Phi(\theta)",
-        r"$\widehat R_\theta$ is the mean over the $n$ points of the bound of $\Phi(\theta - y\,v\cdot z(x))$, the "
-        r"share of voters whose margin is below $\theta$; $v_0$ and $v$ are the mean weights of the prior and of the "
-        r"vote, $Q$ the weights of the $N$ candidates of which $D$ are drawn, if learned on these points, and $g$ "
-        r"the number of draws and thresholds that were compared on them. "
-        "The majority errs only where a share $\\Phi(\\theta)$ of the voters has no margin (Langford and Shawe-Taylor, "
-        "2003; Maurer, 2004). The proof is in docs/theory.md of the repository.",
-    )
-    deferred.show("arms", lambda: show_arms(vote, values))
+    layout.equation("the certificate", *EQUATIONS[settings.prior_fraction > 0])
     deferred.show("peeking", lambda: show_peeking(compute.peeking(certificate.n_bound, values.eps), values))
     if live.has_server:
         hide_in_sidebar([BLOCKS.key, ARRIVED.key])

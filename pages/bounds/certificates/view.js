@@ -15,11 +15,10 @@ import { LiveView, mounting, paintScale } from "../../shared/live/view.js";
 /** @import { Data, Root } from "../../shared/live/view.js" */
 /** @typedef {{ bound: number, risks: Float32Array }} Certificate the risks add up to the bound */
 /** @typedef {{ prior: Float32Array, step: Float32Array }} Margins over the plane, of the prior's weights and of the step away from them */
-/** @typedef {{ step: number, tied: boolean, heldOut: number | null, risks: Float32Array[], tests: Float32Array, map: Margins }} Vote at a D; `risks` at every step, without a look at another D and after it */
+/** @typedef {{ pays: boolean, tied: boolean, heldOut: (number | null)[], risks: Float32Array[], tests: Float32Array, map: Margins }} Vote at a D; `heldOut`, and `risks` at every step, without a look at another D and after it */
 
 const POINTS = 600; // painted at most
 const TOPS = [0.1, 0.2, 0.5, 1]; // largest risks of the charts: few, so that they rarely change with D
-const NO_LENGTH = 0.1; // nats of a step without a visible change
 const COIN = 0.5; // its risk
 
 class LiveCertificate extends LiveView {
@@ -82,9 +81,9 @@ class LiveCertificate extends LiveView {
       data.votes.map((/** @type {any} */ vote) => [
         vote.D,
         {
-          step: vote.step,
+          pays: vote.pays,
           tied: vote.tied,
-          heldOut: vote.test_set_bound,
+          heldOut: vote.test_set_bounds,
           risks: vote.terms.map((/** @type {string} */ risks) => unpackedArray(risks, Float32Array)),
           tests: this.array("test_errors", Float32Array, vote),
           map: { prior: this.array("prior_map", Float32Array, vote), step: this.array("step_map", Float32Array, vote) },
@@ -154,6 +153,11 @@ class LiveCertificate extends LiveView {
     return Math.round((stretch / this.longest) * (tests.length - 1));
   }
 
+  /** The bound of a test set at the D on screen, if points are set aside. */
+  get heldOut() {
+    return this.votes.get(this.onScreen).heldOut[Number(this.looked)];
+  }
+
   /** @param {number} count @param {number} place of the step @returns {Certificate} */
   certified(count, place) {
     const { length } = this.data.terms;
@@ -175,7 +179,7 @@ class LiveCertificate extends LiveView {
 
   write() {
     const { certificate, test } = this.now;
-    const { tied: ties, step } = this.votes.get(this.onScreen);
+    const { tied: ties, pays } = this.votes.get(this.onScreen);
     const tied = ties && this.value("stretch") === 0;
     this.find(".test-value").textContent = this.waits ? "…" : tied ? "all tie" : percent(test);
     this.find(".bound-value").textContent = this.waits ? "…" : percent(certificate.bound);
@@ -184,11 +188,10 @@ class LiveCertificate extends LiveView {
     this.find(".bound-value").classList.toggle("broken", broken);
     const price = Math.log(this.counts.length).toFixed(2);
     this.root.classList.toggle("waits", this.waits);
-    const short = step ** 2 / 2 < NO_LENGTH;
     const free = tied
       ? "At s = 0 nothing is learned: every vote is tied, and a tie counts as an error."
-      : short
-        ? "What the prior's points chose is hardly worth changing: the step has almost no length."
+      : !pays
+        ? "Nothing that the other points teach pays for itself: the certificate is least at s = 0."
         : "The step is free: the bound holds for all weights at once.";
     this.find(".looked-words").textContent = this.waits
       ? `The vote at D = ${this.text("D")} is being computed.`
@@ -282,7 +285,7 @@ class LiveCertificate extends LiveView {
    * @param {Context} c @param {Scale} px @param {Frame} frame @param {number} size
    */
   paintYardsticks(c, px, frame, size) {
-    const { heldOut } = this.votes.get(this.onScreen);
+    const { heldOut } = this;
     /** @type {[number, string, Dash][]} */
     const lines = [[this.now.test, "test error", "dot"]];
     if (heldOut !== null) lines.push([heldOut, "test-set bound", "dash"]);
@@ -316,7 +319,8 @@ class LiveCertificate extends LiveView {
       inside: (px, py, frame) => {
         const along = (/** @type {number[]} */ values) =>
           values.map((v, k) => [px((this.longest * k) / (values.length - 1)), py(v)]);
-        const { heldOut, tied } = this.votes.get(this.onScreen);
+        const { heldOut } = this;
+        const { tied } = this.votes.get(this.onScreen);
         c.font = fontOf(size);
         if (this.top > COIN) {
           paintLevel(c, frame, py(COIN), this.data.grey, "dot");

@@ -48,9 +48,9 @@ def _pack_vote(D: int, vote: CertifiedVote, n_looks: int) -> dict[str, Any]:
     after_look = certificates if n_looks == 1 else [vote.certificate(stretch, n_looks) for stretch in STRETCHES]
     return {
         "D": D,
-        "step": vote.step,
+        "pays": vote.pays,
         "tied": not vote.prior_margins.any(),
-        "test_set_bound": vote.model.test_set_bound_,
+        "test_set_bounds": [certificates[0].test_set_bound, after_look[0].test_set_bound],
         "terms": [_risks(certificates), _risks(after_look)],
         "test_errors": as_base64([one.test_error for one in certificates], "<f4"),
         "prior_map": as_base64(for_colours(vote.prior_map), "<f4"),

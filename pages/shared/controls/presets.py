@@ -156,5 +156,3 @@ def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -
     with st.container(key="preset_line"):
         if shown:
             st.caption(f"**Shown: {shown.name}.** {shown.look_for}")
-        else:
-            st.caption("Your own settings; a preset sets all controls.")

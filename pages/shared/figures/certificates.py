@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,6 @@ import plotly.graph_objects as go
 from rff_engine.plots.sheet import Sheet
 from rff_engine.plots.style import (
     add_curve,
-    add_note,
     finish,
     fixed_margin,
 )
@@ -34,7 +32,6 @@ TERM_LABELS = {
     "weights": ("learned weights", "#CC79A7"),
     "from margins": ("from margins to the vote", "#E69F00"),
 }
-ARM_LABELS = {"test set": "points that only test", "posterior": "points that also teach"}
 ERROR_COLOUR = "#8C8C8C"
 TOTAL_COLOUR = "#009E73"
 
@@ -65,28 +62,14 @@ def ledger(certificate: Certificate) -> go.Figure:
     return finish(fig, 460, margin=fixed_margin(left=178, top=40), barmode="overlay", bargap=0.3)
 
 
-def arms(bounds: Mapping[str, float], error: float) -> go.Figure:
-    """Draw the bounds that hold at once as bars, the smallest in colour, and the error on fresh points as a line."""
-    fig = Sheet()
-    least = min(bounds.values())
-    for arm, bound in bounds.items():
-        colour = TOTAL_COLOUR if bound == least else ERROR_COLOUR
-        _bar(fig, ARM_LABELS[arm], colour, 100 * bound, 0.0, f"at most {100 * bound:.3g} %", f"≤ {100 * bound:.3g} %")
-    fig.add_vline(x=100 * error, line={"color": ERROR_COLOUR, "width": 2, "dash": "dot"})
-    add_note(fig, 100 * error, 1, f"error on fresh points {100 * error:.3g} %", yref="paper", yanchor="bottom")
-    fig.update_xaxes(title="certified risk, %", range=[0, 130 * max(*bounds.values(), error)])
-    fig.update_yaxes(autorange="reversed", tickfont={"size": 12})
-    return finish(fig, 230, margin=fixed_margin(left=178, top=40), bargap=0.35)
-
-
-def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: str, shown: str = "") -> None:
+def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: str) -> None:
     fig.add_bar(
         x=[length],
         y=[label],
         base=[base],
         orientation="h",
         marker={"color": colour},
-        text=[shown or f"{length:.2g}"],
+        text=[f"{length:.2g}"],
         textposition="outside",
         cliponaxis=False,
         showlegend=False,

@@ -5,7 +5,7 @@ See `CertifiedClassifier` for the bound, docs/theory.md for its proof.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,11 @@ from ..._typing import ArrayLike, RandomState
 from ..._validation import as_rng, check_choice, check_count, draw_seed
 from ...bounds import gibbs_classifier, test_set
 from ...certificates import (
+    TEST_SET_SHARE,
     THRESHOLDS,
     CertificateTerm,
-    Choice,
     HeldOutErrors,
-    VotePosterior,
-    learn_vote,
+    least_surrogate,
     unit_features,
 )
 from ...certified_classifier import CertifiedClassifier
@@ -34,6 +33,8 @@ from .plane import cell_centres, plane_points
 
 METHODS = ("rff", "pbrff", "okrff")
 _N_CANDIDATES = 1000
+# Of the step to a stretch of 1 where no step pays for itself.
+_NATS = 5.0
 
 
 @dataclass(frozen=True)
@@ -144,15 +145,14 @@ def certificate(model: CertifiedClassifier, X: ArrayLike, y: np.ndarray) -> Cert
 class CertifiedVote:
     """The vote of a posterior, the vote of its prior, and all votes on the line through both, by their margins.
 
-    A stretch of 0 is the prior's vote, 1 the learned one. The bound, PAC-Bayes-kl, holds for all of them at once. With
-    rows for the prior the classifier itself has the smaller of two other bounds.
+    A stretch of 0 is the prior's vote, 1 the learned one. The bound is that of the classifier's arm "posterior", and
+    holds for all of them at once. If nothing that the rows teach pays for itself, the learned vote is the prior's; the
+    line then goes, a step of 5 nats long, towards a vote that errs less often on these rows.
     """
 
     model: CertifiedClassifier
     mean: np.ndarray
-    """(F + 1,), v, the learned mean of the weights"""
-    error: float
-    """Of the classifier itself, with the smaller of its two bounds, on the test points"""
+    """(F + 1,), the mean of the weights at a stretch of 1"""
     prior_margins: np.ndarray
     """(n_bound,), y v0 . z(x) on the rows of the bound, v0 the prior's mean"""
     step_margins: np.ndarray
@@ -167,17 +167,9 @@ class CertifiedVote:
     """(G, G)"""
 
     @property
-    def choice(self) -> Choice:
-        """How its feature map was chosen on the rows of the bound; with rows for the prior, not on these."""
-        if self.model.test_set_bound_ is not None:
-            return Choice()
-        nats = {term.name.split(",")[0]: term.nats for term in self.model.certificate_}
-        return Choice(round(float(np.exp(nats["choice of feature map"]))), nats["frequencies drawn"])
-
-    @property
-    def step(self) -> float:
-        """||v - v0||"""
-        return float(np.linalg.norm(self.mean - self.model.prior_coef_))
+    def pays(self) -> bool:
+        """Whether the learned vote is another than the prior's."""
+        return bool(self.model.posterior_.scale > 0)
 
     def certificate(self, stretch: float = 1.0, n_looks: int = 1) -> Certificate:
         """Return what the vote at a stretch promises, and its errors on the test points.
@@ -185,18 +177,23 @@ class CertifiedVote:
         If its feature map was chosen after a look at `n_looks` maps, the bound holds for all of these.
         """
         model, decision = self.model, self.prior_margins + stretch * self.step_margins
-        mean = model.prior_coef_ + stretch * (self.mean - model.prior_coef_)
         wrong = [ndtr(threshold - decision) for threshold in THRESHOLDS]
-        errors = np.mean(wrong, axis=1)
-        together = np.mean(np.square(wrong), axis=1)
-        choice = self.choice._replace(n_choices=self.choice.n_choices * n_looks)
-        posterior = VotePosterior(mean, model.prior_coef_, errors, together, len(decision), model.epsilon, choice)
+        learned = model.posterior_
+        posterior = replace(
+            learned,
+            mean=learned.prior_mean + stretch * (self.mean - learned.prior_mean),
+            margin_errors=np.mean(wrong, axis=1),
+            tandem_errors=np.mean(np.square(wrong), axis=1),
+            choice=learned.choice._replace(n_choices=learned.choice.n_choices * n_looks),
+        )
+        n_errors, epsilon = model.n_errors_, model.epsilon / n_looks
+        held_out = None if n_errors is None else HeldOutErrors(n_errors, len(decision), epsilon, TEST_SET_SHARE)
         test = self.prior_test_margins + stretch * self.step_test_margins
         return Certificate(
             posterior.ledger(),
             posterior.bound,
             posterior.gibbs_bound,
-            model.test_set_bound_,
+            held_out and held_out.bound,
             len(decision),
             model.majority_error_,
             model.epsilon,
@@ -204,10 +201,6 @@ class CertifiedVote:
             float((test <= 0).mean()),
             float(ndtr(-test).mean()),
         )
-
-    def votes(self, stretch: float = 1.0) -> np.ndarray:
-        """Return votes for the second class less votes for the first, -1 to 1, at the cells of the plane, (G, G)."""
-        return 2 * ndtr(self.prior_map + stretch * self.step_map) - 1
 
 
 def certified_vote(
@@ -223,23 +216,23 @@ def certified_vote(
 
     X (n, 2) are the points that the model was fitted to, X_test fresh ones; their labels are -1 and 1.
     """
-    rows = model.bound_rows_
+    rows, learned = model.bound_rows_, model.posterior_
 
     def unit(points):
         return unit_features(model.features_.transform(np.asarray(points, np.float32)))
 
-    mean = model.coef_
-    if model.test_set_bound_ is not None:
-        mean = learn_vote(unit(X[rows]), y[rows], model.prior_coef_, model.epsilon, Choice()).mean
-    means = np.stack([model.prior_coef_, mean - model.prior_coef_], axis=1)
+    mean, prior = learned.mean, learned.prior_mean
+    if learned.scale == 0:
+        step = least_surrogate(y[rows, None] * unit(X[rows]), prior, learned.threshold, 1.0, prior) - prior
+        mean = prior + np.sqrt(2 * _NATS) * step / max(np.linalg.norm(step), 1e-300)
+    means = np.stack([prior, mean - prior], axis=1)
 
     def decisions(points):
         return (unit(points) @ means).T.astype(np.float32)
 
     on_plane = decisions(plane_points(cell_centres(extent, cells))).reshape(2, cells, cells)
-    error = float(np.mean(model.predict(np.asarray(X_test, np.float32)) != y_test))
     margins = (*(y[rows] * decisions(X[rows])), *(y_test * decisions(X_test)))
-    return CertifiedVote(model, mean, error, *margins, *on_plane)
+    return CertifiedVote(model, mean, *margins, *on_plane)
 
 
 @dataclass(frozen=True)

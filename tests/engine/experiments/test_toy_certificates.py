@@ -12,7 +12,6 @@ import datasets
 import rff_engine as rff
 from pages.bounds.certificates import view
 from pages.shared.figures import certificates as figures
-from rff_engine.certificates import Choice, learn_vote, unit_features
 from rff_engine.studies.toy import certificates as toy
 
 KERNEL = rff.GaussianKernel(0.5)
@@ -38,16 +37,18 @@ def test_the_learned_vote_has_the_certificate_of_its_classifier(method):
     assert found.test_error == pytest.approx(np.mean(model.predict(FRESH.X) != FRESH.y), abs=0.004)
 
 
-def test_with_prior_rows_the_learned_vote_has_the_least_bound_by_pac_bayes_kl():
-    made = vote("rff", prior_fraction=0.5)
-    rows, model = made.model.bound_rows_, made.model
-    z = unit_features(model.features_.transform(SAMPLE.X[rows]))
-    learned = learn_vote(z, SAMPLE.y[rows], model.prior_coef_, model.epsilon, Choice())
-    found = made.certificate()
-    assert found.risk_bound == pytest.approx(learned.bound, abs=1e-5)
-    promised = toy.certificate(model, FRESH.X, FRESH.y)
-    assert (promised.arm, promised.risk_bound, promised.terms) == (model.arm_, model.risk_bound_, model.certificate_)
-    assert promised.risk_bound < found.risk_bound
+@pytest.mark.parametrize("D", [2, 10])
+def test_with_prior_rows_the_line_has_both_arms_of_the_classifier(D):
+    made = vote("rff", D, prior_fraction=0.5)
+    found, arms = made.certificate(float(made.pays)), made.model.arm_bounds_
+    assert found.risk_bound == pytest.approx(arms["posterior"], abs=1e-5)
+    assert found.test_set_bound == arms["test set"]
+    along = [made.certificate(s).risk_bound for s in (0.0, 0.5, 1.0, 2.0)]
+    assert made.pays or (np.diff(along) > 0).all()
+    looked = made.certificate(0.0, 5)
+    assert looked.test_set_bound > found.test_set_bound and looked.risk_bound > along[0]
+    promised = toy.certificate(made.model, FRESH.X, FRESH.y)
+    assert (promised.arm, promised.risk_bound) == (made.model.arm_, min(arms.values()))
 
 
 def test_the_vote_without_a_step_is_the_prior_s_and_spends_nothing_on_weights():
@@ -87,12 +88,11 @@ def test_copies_that_are_meant_are_not_warned_of():
 
 def test_votes_agree_with_predictions():
     made = vote("rff", 20, prior_fraction=0.0)
-    votes = made.votes()
+    votes = made.prior_map + made.step_map
     centres = 1.5 * (2 * (np.arange(11) + 0.5) / 11 - 1)
     at = np.array([[votes[row, column] > 0 for column in range(11)] for row in range(11)])
     grid = np.array([(x, y) for y in centres for x in centres])
     np.testing.assert_array_equal(at.ravel(), made.model.predict(grid) == 1)
-    assert np.abs(votes).max() <= 1
 
 
 @pytest.mark.slow
