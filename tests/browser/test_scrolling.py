@@ -49,7 +49,7 @@ def test_paper_has_all_parts_of_a_page_at_rest(open_page, server, path):
 
 
 def test_a_page_printed_too_early_says_so_and_fetches_its_parts(open_page):
-    page = open_page("certificates")
+    page = open_page("learn_kernel")
     page.emulate_media(media="print")
     assert page.evaluate(ON_PAPER)[-1] == '"This part was not computed yet: print the page once more."'
     page.pdf()
@@ -60,4 +60,4 @@ def test_a_page_printed_too_early_says_so_and_fetches_its_parts(open_page):
     page.locator(".live .scrubbers input[type=range]").first.press("ArrowRight")
     page.wait_for_function(f"() => !({SHOWN})().at(-1)")
     settle(page)
-    assert page.locator(".st-key-peeking").count() == 0
+    assert page.locator(".st-key-along_beta").count() == 0
