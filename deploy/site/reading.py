@@ -191,13 +191,13 @@ class Reader:
         sent = {part.proto.component_name: part.proto.json for part in self.app.get("bidi_component")}
         view = next((json.loads(text) for name, text in sent.items() if name.startswith("live_")), None)
         card = json.loads(sent["lesson_card"]) if "lesson_card" in sent else None
-        line = next((_texts(block) for key, block in _blocks(self.app.main) if key == "preset_line"), [""])
+        line = [text for key, block in _blocks(self.app.main) if key == "preset_line" for text in _texts(block)]
         parts = tuple(_parts(self.app.main))
         if self.page == "start":
             parts = _first_figure(parts)
         code = {RADIO.key: view[RADIO.key]} if view and RADIO.key in view else {}
         settings = (view["settings"] if view else {}) | code | self._values()
-        return Scene(settings, parts, view, None, "", card, line[0], tuple(self._described()))
+        return Scene(settings, parts, view, None, "", card, "".join(line), tuple(self._described()))
 
     def _described(self) -> Iterator[Control]:
         heading = ""
