@@ -199,7 +199,8 @@ class SpectralKernel(ABC):
         others = X if Y is None else Y
         n, m = X.shape[0], others.shape[0]
         check_fits(n * m, f"X has {n} rows" + (f" and Y {m}" if Y is not None else ""))
-        dtype, n_rows = np.result_type(X.dtype, others.dtype), max(1, BLOCK_ENTRIES // m)
+        dtype = np.result_type(X.dtype, others.dtype)
+        n_rows = max(1, BLOCK_ENTRIES // m)
         # If a distance overflows, the kernel is 0 there. All points have been checked to be finite.
         with np.errstate(over="ignore"), config_context(assume_finite=True):
             if n <= n_rows:

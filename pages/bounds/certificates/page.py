@@ -158,12 +158,9 @@ def what_is_promised(certificate: Certificate) -> str:
             "**A longer step makes fewer errors; its price grows with the square of the step.** Nothing is held out: "
             "move D, and the certificate pays for your look."
         )
-    counted, learned = certificate.test_set_bound, certificate.risk_bound
-    best = "only count errors" if counted <= learned else "teach as well"
     return (
-        f"**The other {certificate.n_bound} points promise {layout.percent(counted)} if they only count errors, "
-        f"{layout.percent(learned)} if they teach this step as well. Both hold at once: the classifier promises the "
-        f"smaller, and they {best}.**"
+        f"**The other {certificate.n_bound} points bound the error twice: by counting errors alone, the dashed line, "
+        "and with what they teach, the bars. Both hold at once, and the classifier takes the smaller.**"
     )
 
 

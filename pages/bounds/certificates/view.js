@@ -198,6 +198,9 @@ class LiveCertificate extends LiveView {
       : this.looked
         ? `You have looked at several D on these points: the certificate now holds for all ${this.counts.length} values at once, at ${price} nats.`
         : `${free} D, until you move it, and all other settings count as fixed beforehand.`;
+    if (!this.waits && this.heldOut !== null) {
+      this.find(".looked-words").textContent += ` Counting errors alone promises ${percent(this.heldOut)}.`;
+    }
     this.find(".renew").hidden = !this.looked || !this.data.clickable;
   }
 

@@ -46,7 +46,7 @@ class Certificate:
     risk_bound: float
     gibbs_bound: float
     test_set_bound: float | None
-    """For the prior's vote on the rows of the bound; None without prior rows"""
+    """For the prior's vote on the rows of the bound, on a line at its share of epsilon; None without prior rows"""
     n_bound: int
     """Rows of the bound"""
     majority_error: float
