@@ -155,8 +155,8 @@ def what_is_promised(certificate: Certificate) -> str:
     """Say what the two bounds come to, or the one if no points are set aside."""
     if certificate.test_set_bound is None:
         return (
-            "**A longer step makes fewer errors; its price grows with the square of the step.** Nothing is held out: "
-            "move D, and the certificate pays for your look."
+            "**A longer step makes more voters agree; its price grows with the square of the step.** Nothing is held "
+            "out: move D, and the certificate pays for your look."
         )
     return (
         f"**The other {certificate.n_bound} points bound the error twice: by counting errors alone, the dashed line, "
