@@ -8,11 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rff_engine.plots.sheet import Sheet
-from rff_engine.plots.style import (
-    add_curve,
-    finish,
-    fixed_margin,
-)
+from rff_engine.plots.style import add_curve, finish, fixed_margin
 
 if TYPE_CHECKING:
     from rff_engine.studies.toy.certificates import Certificate, CertifiedBlocks, Peeking
