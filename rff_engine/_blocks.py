@@ -40,6 +40,16 @@ def pieces(start: int, stop: int, size: int) -> list[slice]:
     return [slice(a, min(a + size, stop)) for a in range(start, stop, size)]
 
 
+def rows_of(X, at: slice):
+    """Return rows of a dense or CSR array; they share its memory, which SciPy would copy."""
+    if not sp.issparse(X):
+        return X[at]
+    ends = X.indptr[at.start : at.stop + 1]
+    rows = type(X)((len(ends) - 1, X.shape[1]), dtype=X.dtype)
+    rows.data, rows.indices, rows.indptr = X.data[ends[0] : ends[-1]], X.indices[ends[0] : ends[-1]], ends - ends[0]
+    return rows
+
+
 def rows_of_block(X) -> int:
     """Return the number of rows of `X` in a block."""
     return ROWS if sp.issparse(X) else max(1, min(ROWS, BLOCK_ENTRIES // X.shape[1]))

@@ -1057,7 +1057,8 @@ class LandmarkSimilarity(BaseTransformer):
 class NystroemFeatures(BaseTransformer):
     """Features whose inner products are a low-rank approximation of a kernel (Williams and Seeger 2001).
 
-    With the kernel matrix K of M landmarks among the training points, ``phi(x) = K^(-1/2) (k(x, landmark_i))_i``. Inner
+    With the kernel matrix K of M landmarks among the training points, ``phi(x) = R' (k(x, landmark_i))_i``, where R is
+    lower triangular and R R' = K^-1: scikit-learn's features with K^(-1/2), rotated, at half the multiplications. Inner
     products equal the kernel where one of the points is a landmark. Eigenvalues of K below 1e-12 count as 1e-12. For n
     points the features cost O(n M d + n M^2 + M^3), random Fourier features O(n D d).
 
@@ -1090,7 +1091,7 @@ class NystroemFeatures(BaseTransformer):
     landmarks_ : array or CSR matrix of shape (M, d), float64
         Landmarks, one a row.
     root_ : ndarray of shape (M, M)
-        K^(-1/2).
+        R.
     n_features_in_ : int
         d, the number of columns in `fit`.
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _blocks
-from ._blocks import pieces
+from ._blocks import pieces, rows_of
 from ._typing import ArrayLike, MatrixLike
 from ._validation import as_numbers, as_points, check_fits, check_jobs
 from ._waves import waves
@@ -199,7 +199,7 @@ def _fourier_features(X, omega, weights=None, n_jobs: int | None = None) -> np.n
     size = max(1, min(_blocks.FREQUENCIES, _blocks.BLOCK_ENTRIES // X.shape[1]))
 
     def fill(rows):
-        points, block = X[rows].astype(dtype, copy=False), features[rows]
+        points, block = rows_of(X, rows).astype(dtype, copy=False), features[rows]
         for of_cos in pieces(0, D, size):
             angle = np.asarray(points @ transposed[:, of_cos])
             waves(angle, block[:, of_cos], block[:, D + of_cos.start : D + of_cos.stop])

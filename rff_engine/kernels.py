@@ -24,7 +24,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from ._blocks import pieces
+from ._blocks import pieces, rows_of
 from ._typing import ArrayLike, MatrixLike, RandomState
 from ._validation import (
     as_numbers,
@@ -58,8 +58,8 @@ _LARGEST_NU = 1e9
 # Farther away every Matérn kernel is below the smallest float.
 _FARTHEST = 1e4
 _LARGEST_LOG_DENSITY = 700.0
-# Of a kernel matrix: so many are computed at once.
-BLOCK_ENTRIES = 2**19
+# Of a kernel matrix: so many are computed at once, and stay in a core's cache.
+BLOCK_ENTRIES = 2**17
 
 
 class SpectralKernel(ABC):
@@ -194,24 +194,33 @@ class SpectralKernel(ABC):
 
     def _values(self, X, Y=None) -> np.ndarray:
         """Compute the kernel matrix of checked points."""
-        self._check_width()
-        self._check_columns(X.shape[1])
-        others = X if Y is None else Y
-        n, m = X.shape[0], others.shape[0]
-        check_fits(n * m, f"X has {n} rows" + (f" and Y {m}" if Y is not None else ""))
-        dtype = np.result_type(X.dtype, others.dtype)
-        n_rows = max(1, BLOCK_ENTRIES // m)
-        # If a distance overflows, the kernel is 0 there. All points have been checked to be finite.
-        with np.errstate(over="ignore"), config_context(assume_finite=True):
-            if n <= n_rows:
-                values = self._matrix(X, others).astype(dtype, copy=False)
-            else:
-                values = np.empty((n, m), dtype)
-                for rows in pieces(0, n, n_rows):
-                    values[rows] = self._matrix(X[rows], others)
+        values = self._values_from(X if Y is None else Y)(X)
         if Y is None:
             np.fill_diagonal(values, 1.0)
         return values
+
+    def _values_from(self, others) -> Callable[[Any], np.ndarray]:
+        """Return the function of checked points that computes their kernel matrix with `others`, prepared once."""
+        self._check_width()
+        self._check_columns(others.shape[1])
+        m = others.shape[0]
+        n_rows = max(1, BLOCK_ENTRIES // m)
+        matrix = self._matrix_from(others)
+
+        def values_of(X):
+            n = X.shape[0]
+            check_fits(n * m, f"X has {n} rows and Y {m}")
+            dtype = np.result_type(X.dtype, others.dtype)
+            # If a distance overflows, the kernel is 0 there. All points have been checked to be finite.
+            with np.errstate(over="ignore"), config_context(assume_finite=True):
+                if n <= n_rows:
+                    return matrix(X).astype(dtype, copy=False)
+                values = np.empty((n, m), dtype)
+                for at in pieces(0, n, n_rows):
+                    values[at] = matrix(rows_of(X, at))
+            return values
+
+        return values_of
 
     def spectral_density(self, omega: ArrayLike) -> np.ndarray:
         """Compute the density p of the spectral measure.
@@ -405,6 +414,10 @@ class SpectralKernel(ABC):
     @abstractmethod
     def _matrix(self, X, Y) -> np.ndarray: ...
 
+    def _matrix_from(self, Y) -> Callable[[Any], np.ndarray]:
+        """Return `_matrix` as a function of `X`; what depends on `Y` alone may be computed once."""
+        return lambda X: self._matrix(X, Y)
+
     @abstractmethod
     def _log_density(self, omega: np.ndarray) -> np.ndarray: ...
 
@@ -529,11 +542,18 @@ class GaussianKernel(SpectralKernel):
         return 0.5 / self._numeric_width**2
 
     def _matrix(self, X, Y):
-        exponent = squared_distances(X, Y)
-        exponent *= -self.gamma
-        # Float32 is precise enough for the exponential, of a number that was computed in float64.
-        exponent = exponent.astype(np.result_type(X.dtype, Y.dtype), copy=False)
-        return np.exp(exponent, out=exponent)
+        return self._matrix_from(Y)(X)
+
+    def _matrix_from(self, Y):
+        distances_of = squared_distances_from(Y)
+
+        def matrix(X):
+            # Float32 is precise enough for the exponential, of a number that was computed in float64.
+            dtype = np.result_type(X.dtype, Y.dtype)
+            exponent = np.multiply(distances_of(X), -self.gamma, dtype=dtype, casting="same_kind")
+            return np.exp(exponent, out=exponent)
+
+        return matrix
 
     def _log_density(self, omega):
         d, sigma = omega.shape[1], self._numeric_width
@@ -665,7 +685,7 @@ class MaternKernel(MixtureKernel):
         object.__setattr__(self, "length_scale", _width(self.length_scale, "length_scale"))
 
     def _matrix(self, X, Y):
-        r = np.sqrt(squared_distances(X, Y)) / self._numeric_width
+        r = np.sqrt(squared_distances_from(Y)(X)) / self._numeric_width
         nu = self._shape
         if nu == 0.5:
             return np.exp(-r)
@@ -719,20 +739,36 @@ def _in_dtype_for(scale: float, X, Y) -> tuple:
     return X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
 
 
-def squared_distances(X: MatrixLike, Y: MatrixLike) -> np.ndarray:
-    """Compute ||x - y||^2 of all rows, (n, m), in float64: close points have small differences of large squares.
+def squared_distances_from(Y: MatrixLike) -> Callable[[Any], np.ndarray]:
+    """Return the function of X that computes ||x - y||^2 of all rows, (n, m).
 
-    Dense points are centred first, as a column far from 0, such as a year, makes these squares larger than needed.
+    It is in float64: close points have small differences of large squares. Dense points are centred first, as a column
+    far from 0, such as a year, makes these squares larger than needed; one product then adds the squares, too.
     """
-    X, Y = (A.astype(np.float64, copy=False) for A in (X, Y))
-    if not (sp.issparse(X) or sp.issparse(Y)) and len(Y):
+    Y = Y.astype(np.float64, copy=False)
+    is_sparse, squares = sp.issparse(Y), row_norms(Y, squared=True)
+    products = (-2.0 * Y).T.tocsr() if is_sparse else -2.0 * Y.T
+    centre, summed = 0.0, None
+    if not is_sparse:
         centre = Y.mean(axis=0)
-        X, Y = X - centre, Y - centre
-    of_x, of_y = (row_norms(A, squared=True) for A in (X, Y))
-    distances = np.asarray(safe_sparse_dot(X, (-2.0 * Y).T, dense_output=True))
-    distances += of_x[:, None]
-    distances += of_y
-    return np.maximum(distances, 0.0, out=distances)
+        centred = Y - centre
+        summed = np.vstack([-2.0 * centred.T, np.ones(len(Y)), row_norms(centred, squared=True)])
+
+    def distances_of(X):
+        X = X.astype(np.float64, copy=False)
+        if summed is None or sp.issparse(X):
+            distances = np.asarray(safe_sparse_dot(X, products, dense_output=True))
+            distances += row_norms(X, squared=True)[:, None]
+            distances += squares
+        else:
+            rows = np.ones((len(X), X.shape[1] + 2))
+            np.subtract(X, centre, out=rows[:, :-2])
+            np.einsum("ij,ij->i", rows[:, :-2], rows[:, :-2], out=rows[:, -2])
+            distances = rows @ summed
+        # Rounding may leave a small one below 0. A maximum takes thrice as long.
+        return np.abs(distances, out=distances)
+
+    return distances_of
 
 
 def column_pairs(X: MatrixLike, Y: MatrixLike) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -805,7 +841,7 @@ class RationalQuadraticKernel(MixtureKernel):
         return self.alpha
 
     def _matrix(self, X, Y):
-        r = np.sqrt(squared_distances(X, Y)) / self._numeric_width
+        r = np.sqrt(squared_distances_from(Y)(X)) / self._numeric_width
         return np.exp(-self.alpha * np.log1p(r**2 / (2 * self.alpha)))
 
     def _log_density(self, omega):

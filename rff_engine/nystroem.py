@@ -5,7 +5,6 @@ They need the kernel but not its Fourier transform, and the data: `estimators.Ny
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +13,14 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from . import _blocks
-from ._blocks import pieces
+from ._blocks import pieces, rows_of
 from ._typing import MatrixLike
 from ._validation import check_size, shown
 from .features import row_norms
 from .kernels import BLOCK_ENTRIES, SpectralKernel
 
 _LONGEST_ROW = 100.0
+_COLUMNS = 128  # of a triangular root at once
 
 __all__ = ["KernelOfRows", "NystroemMap", "PrecomputedKernel"]
 
@@ -29,7 +29,7 @@ __all__ = ["KernelOfRows", "NystroemMap", "PrecomputedKernel"]
 class KernelOfRows:
     """The kernel matrix of a function of two rows."""
 
-    function: Callable[..., Any]
+    function: Any
 
     def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray:
         try:
@@ -41,34 +41,34 @@ class KernelOfRows:
         check_size(values, "kernel")
         return values
 
-    _values = __call__
+    def _values(self, X):
+        return self(X)
+
+    def _values_from(self, others):
+        return lambda X: self(X, others)
 
 
-@dataclass(frozen=True)
-class PrecomputedKernel:
+class PrecomputedKernel(KernelOfRows):
     """The columns of a kernel matrix that belong to the landmarks."""
 
-    rows: Any
-
     def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray:
-        columns = X[:, self.rows]
+        columns = X[:, self.function]
         return np.asarray(columns.toarray() if sp.issparse(columns) else columns)
-
-    _values = __call__
 
 
 @dataclass(frozen=True)
 class NystroemMap:
-    """Nyström features, k(x, landmarks) K_landmarks^(-1/2) (Williams and Seeger 2001), as in scikit-learn.
+    """Nyström features, k(x, landmarks) R with R R' = K_landmarks^-1 (Williams and Seeger 2001).
 
-    Points and landmarks are taken as they are, without a check.
+    R is triangular, for half the multiplications of the symmetric root in scikit-learn; the features are rotated by it,
+    and their inner products the same. Points and landmarks are taken as they are, without a check.
 
     Parameters
     ----------
     kernel : SpectralKernel, KernelOfRows or PrecomputedKernel
     landmarks : array or CSR matrix of shape (r, d)
     root : array of shape (r, r)
-        Inverse square root of the landmarks' kernel matrix; eigenvalues are at least 1e-12.
+        R, lower triangular with a positive diagonal; eigenvalues of K_landmarks are at least 1e-12.
     """
 
     kernel: Any
@@ -79,7 +79,8 @@ class NystroemMap:
     def on(cls, kernel: Any, landmarks: MatrixLike) -> NystroemMap:
         """Make Nyström features of a kernel on given landmarks."""
         values, vectors = np.linalg.eigh(kernel._values(landmarks).astype(np.float64, copy=False))
-        return cls(kernel, landmarks, (vectors / np.sqrt(values.clip(min=1e-12))) @ vectors.T)
+        triangle = np.linalg.qr((vectors / np.sqrt(values.clip(min=1e-12))).T).R.T
+        return cls(kernel, landmarks, triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0))
 
     def transform(self, X: MatrixLike, n_jobs: int | None = None) -> np.ndarray:
         """Compute features of the rows of `X`, (n, r), in its precision, on `n_jobs` threads."""
@@ -92,9 +93,13 @@ class NystroemMap:
             if not abs(rounded - landmarks).max():  # rows of `X`
                 landmarks, root = rounded, root.astype(np.float32)
 
+        values_of = self.kernel._values_from(landmarks)
+
         def fill(at):
-            values = self.kernel._values(X[at], landmarks)
-            np.matmul(values.astype(root.dtype, copy=False), root, out=features[at], casting="same_kind")
+            values = values_of(rows_of(X, at)).astype(root.dtype, copy=False)
+            for some in pieces(0, r, _COLUMNS):
+                to = features[at, some]
+                np.matmul(values[:, some.start :], root[some.start :, some], out=to, casting="same_kind")
 
         jobs = [(at,) for at in pieces(0, n, max(1, BLOCK_ENTRIES // r))]
         _blocks.on_threads(fill, jobs, _blocks.phase_work(X, r) + n * r * r, n_jobs)
