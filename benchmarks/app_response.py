@@ -67,8 +67,9 @@ SEEN = """() => {
     const shown = (of, what) => [...of.querySelectorAll(what)].filter(seen);
     const controls = 'input:is([type=range], [type=number], [type=checkbox]), [role=combobox], [role=radiogroup], '
         + '.play, .sets, .st-key-presets, [data-testid=stButtonGroup]:not(:has([role=radiogroup]))';
-    const folds = shown(main, '[data-testid=stExpander]');
-    const [first] = shown(main, '[data-testid=stExpander], hr');
+    const fold = '[data-testid=stExpander]:not(.st-key-more_settings *)';
+    const folds = shown(main, fold);
+    const [first] = shown(main, `${fold}, hr`);
     const end = first ? first.getBoundingClientRect().top : Infinity;
     const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
     let words = 0;
@@ -156,7 +157,7 @@ def drag(page) -> tuple[float, list[float]] | None:
 
 
 def change(page, control) -> bool:
-    """Give a control of the sidebar another value by mouse or key; False if it has no other."""
+    """Give a control of the page another value by mouse or key; False if it has no other."""
     thumb = control.locator("input[type=range]")
     if thumb.count():
         at, least, most = (float(thumb.get_attribute(name)) for name in ("value", "min", "max"))
@@ -179,30 +180,30 @@ def change(page, control) -> bool:
     return True
 
 
-def sidebar_controls(page) -> list[str]:
-    """Return the classes of the visible controls of the sidebar, except those that replace the whole page."""
-    controls = page.locator("[data-testid=stSidebar] [data-testid=stElementContainer][class*=st-key-]")
+def shown_controls(page) -> list[str]:
+    """Return the classes of the visible controls above the picture."""
+    controls = page.locator(".st-key-controls [data-testid=stElementContainer][class*=st-key-]")
     keys = [
         next(name for name in controls.nth(i).get_attribute("class").split() if name.startswith("st-key-"))
         for i in range(controls.count())
         if controls.nth(i).is_visible()
     ]
-    return [key for key in keys if key not in ("st-key-plain", "st-key-projector_mode")]
+    return [key for key in keys if not key.startswith(("st-key-lesson", "st-key-undo", "st-key-redo", "st-key-step"))]
 
 
 def server_side(page) -> list[tuple[float, float]]:
     """Measure milliseconds from inputs to the first repainted figure, and to the last change of the page.
 
-    The controls of the sidebar take turns.
+    The controls take turns.
     """
     fold = page.locator(".st-key-more_settings summary")
     if fold.count():
         fold.click()
     page.evaluate(PROBE)
     delays: list[tuple[float, float]] = []
-    keys = sidebar_controls(page)
+    keys = shown_controls(page)
     for key in islice(cycle(keys), 5 * CHANGES):
-        control = page.locator(f"[data-testid=stSidebar] .{key}")
+        control = page.locator(f".st-key-controls .{key}")
         if len(delays) >= max(CHANGES, len(keys)):
             break
         if control.count() == 0 or not control.is_visible() or not change(page, control):

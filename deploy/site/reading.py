@@ -33,12 +33,12 @@ NOTES = ("info", "warning")
 #: Controls by the name that the test harness has for them.
 CONTROLS = ("selectbox", "slider", "select_slider", "button_group", "toggle", "segmented_control")
 #: Blocks that are left out, by the ends of their ids.
-LEFT_OUT = ("steps", "unseen", "lessons", "presets", "ending", "first_steps", "link_note")
+LEFT_OUT = ("unseen", "controls", "lessons", "presets", "ending", "first_steps", "link_note")
 
 
 @dataclass(frozen=True)
 class Control:
-    """A control of the sidebar."""
+    """A control of the page."""
 
     key: str
     label: str
@@ -174,8 +174,10 @@ class Reader:
 
     def _controls(self) -> list:
         """Return the controls that have one value."""
-        elements: Iterator[Any] = iter(self.app.sidebar)
-        return [one for one in elements if one.type in CONTROLS and not isinstance(one.value, list)]
+        return [one for one in self._row() if one.type in CONTROLS and not isinstance(one.value, list)]
+
+    def _row(self) -> list[Any]:
+        return [element for key, row in _blocks(self.app.main) if key == "controls" for element in row]
 
     def _values(self) -> dict:
         return {control.key: control.value for control in self._controls()}
@@ -201,9 +203,8 @@ class Reader:
 
     def _described(self) -> Iterator[Control]:
         heading = ""
-        elements: Iterator[Any] = iter(self.app.sidebar)
-        for one in elements:
-            if one.type == "markdown":
+        for one in self._row():
+            if one.type == "markdown" and one.value.startswith("**"):
                 heading = one.value.strip("*")
             elif one.type in CONTROLS and not isinstance(one.value, list):
                 yield Control(one.key, one.label, one.help or "", heading)
@@ -214,7 +215,7 @@ def _key(block) -> str:
     return getattr(block.proto, "id", "").rsplit("-", 1)[-1] if block.proto is not None else ""
 
 
-def _blocks(block) -> Iterator[tuple[str, object]]:
+def _blocks(block) -> Iterator[tuple[str, Any]]:
     for child in getattr(block, "children", {}).values():
         if hasattr(child, "children"):
             yield _key(child), child

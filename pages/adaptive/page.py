@@ -202,9 +202,7 @@ def main() -> None:
         "An approximation only has to be right **between the given points**: press **Play** to watch [[frequencies]], "
         "drawn from the [[prior]], move to where these points need them.",
     )
-    with st.container(horizontal=True, key="beginnings"):
-        presets.offer(presets.ADAPTIVE_PRESETS, CONTROLS)
-        tour.show_row()
+    presets.offer(presets.ADAPTIVE_PRESETS, CONTROLS)
     tour.show_card()
 
     with layout.show_errors():

@@ -8,7 +8,7 @@ from pages.bounds.compute import LANDMARK_COUNTS, RISK_POINTS, BoundSettings, Gu
 from pages.bounds.view import MOST_SAMPLES
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, SEED, SIGMA, toy_data
-from pages.shared.controls.widgets import Control, Number, Options, Scale, Switch, Tabs, hide_in_sidebar, mount
+from pages.shared.controls.widgets import Control, Number, Options, Scale, Switch, Tabs, hide_controls, mount
 from pages.shared.server.cache import cache_results
 from rff_engine.bounds import ALIGNMENT_BOUNDS, KL_BOUNDS
 from rff_engine.plots import bounds as figures
@@ -302,7 +302,7 @@ def show_promises(values) -> None:
         layout.caption_below(seen, details)
     if live.has_server:  # the static edition shows all parts at once
         acting = (QUESTION, SEED)
-        hide_in_sidebar([one.key for one in CONTROLS if isinstance(one, Control) and one not in acting])
+        hide_controls([one.key for one in CONTROLS if isinstance(one, Control) and one not in acting])
     st.page_link(
         "pages/bounds/page.py",
         label="Show a case that fails: n = {n}, μ = {mu:g}, ε = {eps:g}".format(**FAILING_CASE),
@@ -330,7 +330,7 @@ def show_answer(values, settings: BoundSettings) -> None:
         return compute.all_bounds(settings, Guarantee(values.eps, values.mu, values.form, pay, held))
 
     if values.question != VALIDITY and live.has_server:
-        hide_in_sidebar([SAMPLES.key])
+        hide_controls([SAMPLES.key])
     if values.question == TIGHTNESS:
         show_curves(values, settings, curves(values.price))
     elif values.question == PRICE:
@@ -354,11 +354,11 @@ def main() -> None:
     tour = lessons.Tour("bounds", CONTROLS)
     values = mount(CONTROLS, tour, first=("data", "n"))
     layout.title(
-        "A **[[bound]]** is a promise about new data, computed from the sample alone: the [[empirical loss]] plus what "
-        "learning costs. The loss here is the [[alignment loss]] of similarities, not the error of a classifier. "
+        "A **[[bound]]** is a promise about new data: the [[empirical loss]], here the [[alignment loss]] of "
+        "similarities, plus what learning costs. "
         f"{WHAT_TO_DO[values.question]}",
     )
-    tour.show()
+    tour.show_card()
     with layout.show_errors():
         settings = BoundSettings(toy_data(values), values.sigma, values.N)
         with QUESTION.show():

@@ -6,7 +6,7 @@ import streamlit as st
 from pages.foundations import compute, figures
 from pages.shared import layout, sharing
 from pages.shared.controls.toy import KERNEL, NU, SEED
-from pages.shared.controls.widgets import Scale, Tabs, hide_in_sidebar, mount
+from pages.shared.controls.widgets import Scale, Tabs, hide_controls, mount
 from pages.shared.server.cache import cache_results
 from rff_engine.studies.toy.kernel import KernelSettings, kernel_settings
 
@@ -161,7 +161,7 @@ def main() -> None:
     layout.title(WHAT_TO_DO[values.part])
     with layout.show_errors():
         settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
-        hide_in_sidebar(WITHOUT_EFFECT[values.part])
+        hide_controls(WITHOUT_EFFECT[values.part])
         with PART.show():
             if values.part == LIFT:
                 show_lift(values.seed)

@@ -94,11 +94,10 @@ def main() -> None:
     values = mount(CONTROLS, tour, parameters=(MOVED,), first=("kernel", "nu"))
     moved = () if tour.runs else values.moved
     layout.title(
-        "A shift-invariant kernel is an average of cosines. The **[[spectral density]]** says how much weight each "
-        "[[frequency]] has: it is a [[prior]]. Random features draw **[[D]]** frequencies from it and average their "
-        "cosines. Change the **width** and see the density and the kernel move in opposite directions.",
+        "A kernel is an average of cosines. Its **[[spectral density]]**, a [[prior]], says how much of each "
+        "[[frequency]] is in it. Change the **width**: density and kernel move in opposite directions.",
     )
-    tour.show()
+    tour.show_card()
     with layout.show_errors():
         settings = compute.kernel_settings(values.kernel, values.width, values.nu, values.seed)
     show_line(values, settings, None if tour.runs else moved)

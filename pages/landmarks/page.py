@@ -132,7 +132,7 @@ def pick(rows: object) -> None:
 
 
 def show_live(values, settings: compute.LandmarkSettings) -> None:
-    """Show the live view; its own sliders replace the sidebar's."""
+    """Show the live view; its own sliders replace controls of the row."""
     # Frequencies are drawn in sequence: a smaller D uses the first of them, another width divides them.
     packed = view.drawn_landmarks(settings.data) | view.shown_landmarks(settings) | {"C": values.C}
     sliders = (BETA, FREQUENCIES, SIGMA_LIVE)
@@ -175,9 +175,7 @@ def main() -> None:
     layout.title(
         "Drag **[[β]]**, or press play: how strongly the labels count in what each **[[landmark]]** takes for similar.",
     )
-    with st.container(horizontal=True, key="beginnings"):
-        presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS, POINTS.key))
-        tour.show_row()
+    presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS, POINTS.key))
     tour.show_card()
     with layout.show_errors():
         picks = clicked_points(toy_data(values).n) if values.how == "clicked" else ()

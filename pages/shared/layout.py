@@ -27,14 +27,14 @@ def title(introduction: str = "", heading: str = "") -> None:
         screen.mount()
         glossary.mount()
     page = navigation.page()
-    st.title(heading or page.question)
-    if page.tabs and not heading:
-        with st.container(horizontal=True, key="tabs"):
-            for tab in page.tabs:
+    with presentation.title_place():
+        with st.container(horizontal=True, vertical_alignment="center", key="tabs"):
+            st.title(heading or page.question, width="content")
+            for tab in page.tabs if not heading else ():
                 st.page_link(tab.script, label=f"**{tab.tab}**" if tab is page else tab.tab)
-    if introduction:
-        with presentation.folded("What is this page about?", key="introduction"):
-            st.markdown(_words(introduction))
+        if introduction:
+            with presentation.folded("What is this page about?", key="introduction"):
+                st.markdown(_words(introduction))
 
 
 def _words(text: str) -> str:

@@ -118,15 +118,15 @@ def test_clicked_landmarks_follow_their_points():
 def test_points_replace_a_toy_data_set_and_are_kept_for_the_return():
     app = opened("landmarks", data="circles")
     assert canvas(app) is None
-    app.sidebar.selectbox("data").set_value(OWN).run()
+    app.selectbox("data").set_value(OWN).run()
     start = canvas(app)
     assert start is not None and start["start"]["name"] == "circles" and len(start["points"]) == 400
     app.query_params["points"] = CODE
     app.run()
     assert canvas(app)["points"] == CODE  # type: ignore[index]
-    app.sidebar.selectbox("data").set_value("moons").run()
+    app.selectbox("data").set_value("moons").run()
     assert canvas(app) is None and "points" not in app.query_params
-    app.sidebar.selectbox("data").set_value(OWN).run()
+    app.selectbox("data").set_value(OWN).run()
     assert canvas(app)["points"] == CODE and "".join(app.query_params["points"]) == CODE  # type: ignore[index]
 
 

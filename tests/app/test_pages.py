@@ -139,7 +139,7 @@ KINDS = ("slider", "select_slider", "selectbox", "button_group", "toggle")
 
 
 def widgets(app: AppTest) -> list:
-    return [widget for kind in KINDS for widget in app.sidebar.get(kind)]
+    return [widget for kind in KINDS for widget in app.main.get(kind)]
 
 
 @pytest.mark.second("runs a page at every end of every control")

@@ -103,7 +103,7 @@ def test_drawn_points(state, value, monkeypatch):
 def test_a_slider_or_a_click_of_a_live_view(state, value, monkeypatch):
     mounted, clicked = {}, []
     monkeypatch.setitem(live._components, "landmarks", lambda **given: mounted.update(given))
-    monkeypatch.setattr(live, "hide_in_sidebar", lambda keys: None)
+    monkeypatch.setattr(live, "hide_controls", lambda keys: None)
     live.mount("landmarks", {}, SimpleNamespace(beta=1.0), (BETA,), clicked.append)
     for settled in (value, {"beta": value}, {}):
         reported(state, "live_landmarks", settled=settled)

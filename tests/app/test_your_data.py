@@ -350,9 +350,9 @@ def test_every_control_works_at_both_ends(view):
     app = uploaded(opened("your_data"), table(target=lambda i: f"{i * 0.37:.2f}"))
     shown(app, view)
     for kind in ("slider", "select_slider"):
-        for key in [widget.key for widget in app.sidebar.get(kind)]:
+        for key in [widget.key for widget in app.main.get(kind)]:
             for end in (0, -1):
-                widget = next(one for one in app.sidebar.get(kind) if one.key == key)
+                widget = next(one for one in app.main.get(kind) if one.key == key)
                 ends = (widget.min, widget.max) if kind == "slider" else [float(option) for option in widget.options]
                 app.session_state[key] = ends[end]
                 app.run()

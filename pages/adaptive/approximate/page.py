@@ -179,7 +179,7 @@ def main() -> None:
         "frequencies lie and where they err; then compare all methods.",
     )
     presets.offer(presets.APPROXIMATION_PRESETS, CONTROLS)
-    tour.show()
+    tour.show_card()
 
     pair = METHODS[values.first], METHODS[values.second]
     with layout.show_errors():

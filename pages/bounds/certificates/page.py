@@ -9,7 +9,7 @@ from pages.bounds.certificates.compute import COUNTS, CertificateSettings
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls import scales
 from pages.shared.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, SEED, SIGMA, toy_data
-from pages.shared.controls.widgets import Number, Options, Scale, Tabs, hide_in_sidebar, mount
+from pages.shared.controls.widgets import Number, Options, Scale, Tabs, hide_controls, mount
 from pages.shared.figures import certificates as figures
 from pages.shared.server.cache import cache_results
 from rff_engine._hollow import copies_in_words
@@ -62,7 +62,7 @@ CONTROLS = (
     STRETCH,
     Scale(
         "prior",
-        "Share of points set aside to learn from first",
+        "Set aside to learn from first",
         "On these points all may be tried at no price; the bound is computed on the others. At 0 all points serve "
         "both ends, and every choice is paid for.",
         (0.0, 0.1, 0.25, 0.5, 0.75, 0.9),
@@ -228,7 +228,7 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
         "is ridge regression of the labels on the chosen features.",
     )
     if live.has_server:  # the static edition shows all parts at once
-        hide_in_sidebar([STRETCH.key, "prior", "tries", ARRIVED.key])
+        hide_controls([STRETCH.key, "prior", "tries", ARRIVED.key])
 
 
 def show_peeking(failures, values) -> None:
@@ -260,14 +260,14 @@ def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> Non
     layout.equation("the certificate", *EQUATIONS[settings.prior_fraction > 0])
     deferred.show("peeking", lambda: show_peeking(compute.peeking(certificate.n_bound, values.eps), values))
     if live.has_server:
-        hide_in_sidebar([BLOCKS.key, ARRIVED.key])
+        hide_controls([BLOCKS.key, ARRIVED.key])
 
 
 def main() -> None:
     tour = lessons.Tour("certificates", CONTROLS)
     values = mount(CONTROLS, tour, first=("prior", "blocks"))
     layout.title(INTRODUCTIONS[values.question])
-    tour.show()
+    tour.show_card()
     settings = settings_of(values)
     said = copies_in_words(*settings.sample)
     if said and live.has_server:  # a page of the static edition has the same parts for all settings

@@ -10,7 +10,7 @@ from pages.data.your_data.session import known, remembered
 from pages.data.your_data.table_choices import TABLE_CHOICES
 from pages.shared import deferred, escaping, layout, live, sharing
 from pages.shared.controls.toy import BETA, COST, SEED, SIGMA
-from pages.shared.controls.widgets import Number, Options, hide_in_sidebar, mount, without_headings
+from pages.shared.controls.widgets import Number, Options, hide_controls, mount, without_headings
 from pages.shared.figures import certificates as certificate_figures, paths, sweeps
 from pages.shared.live import packing
 from pages.shared.server import workers
@@ -197,14 +197,14 @@ def main() -> None:
         upload.show_limits()
     upload.show_error()
     if table is None:
-        hide_in_sidebar([control.key for control in without_headings(CONTROLS)])
+        hide_controls([control.key for control in without_headings(CONTROLS)])
         upload.forget_in_link()
         st.stop()
     line = st.empty()
     line.markdown(upload.reading(table))
-    read = st.expander("The first rows, and how they were read", icon=":material/table:", expanded=not table.sample)
-    asked = upload.ask(table)
+    read = st.expander("Change how it was read", icon=":material/table:", key="reading")
     with read:
+        asked = upload.ask(table)
         upload.show_table(table, asked)
     try:
         chosen = upload.choose(table, asked)

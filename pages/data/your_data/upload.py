@@ -401,7 +401,7 @@ def _set_kind(upload: Upload, asked: Asked, place: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """The choices in the sidebar, of which the learning problem is made."""
+    """The choices of which the learning problem is made."""
 
     target: str
     task: str
@@ -448,18 +448,16 @@ class Chosen:
 
 
 def ask(upload: Upload) -> Asked:
-    """Show the choices in the sidebar."""
-    with st.sidebar:
-        st.markdown("**Learning problem**")
+    """Show the choices."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="problem"):
         target, task, start = _choose_target(upload)
-        below = st.container()
-        with st.expander("Columns, scaling, missing values"):
-            groups = _choose_groups(upload, target, start)
-            columns, columns_key = _choose_columns(upload, target, groups, start)
-            scaling = upload.learning.get("scaling", SCALINGS[0])
-            scaling = _segments("Each column is scaled to", _SCALINGS, scaling, _key("scaling", upload))
-            imputation = upload.learning.get("imputation", IMPUTATIONS[0])
-            imputation = _segments("Missing values", _IMPUTATIONS, imputation, _key("imputation", upload))
+        below = st.container(width="content")
+        groups = _choose_groups(upload, target, start)
+        scaling = upload.learning.get("scaling", SCALINGS[0])
+        scaling = _segments("Each column is scaled to", _SCALINGS, scaling, _key("scaling", upload))
+        imputation = upload.learning.get("imputation", IMPUTATIONS[0])
+        imputation = _segments("Missing values", _IMPUTATIONS, imputation, _key("imputation", upload))
+    columns, columns_key = _choose_columns(upload, target, groups, start)
     return Asked(target, task, groups, columns, columns_key, scaling, imputation, start, below)
 
 

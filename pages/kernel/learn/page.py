@@ -96,7 +96,7 @@ OKRFF_EQUATION = (
 
 
 def show_live(values, settings: compute.CandidateSettings) -> None:
-    """Show the live view; its own sliders replace the sidebar's."""
+    """Show the live view; its own sliders replace controls of the row."""
     if values.mu == LIVE_ORDER:
         # Another prior stretches the same draws, another noise moves the same points: the view needs no server.
         packed = view.drawn_kernel(settings)
@@ -165,12 +165,10 @@ def main() -> None:
     tour = lessons.Tour("learn_kernel", CONTROLS)
     values = mount(CONTROLS, tour, parameters=(POINTS,), first=("data",))
     layout.title(
-        "The [[prior]] weighs every frequency by the kernel's [[spectral density]]. **PBRFF** (PAC-Bayesian random "
-        "Fourier features) and **OKRFF** (optimized kernel random Fourier features) use the labels and give more "
-        "weight to cosines that are large within a class and small between classes. Drag **β** and **ρ** to see the "
-        "prior turn into a learned kernel, and how much that helps with few features; **σ** is the prior's width.",
+        "Some waves are large within a class and small between classes. Drag **[[β]]**: how much the labels count when "
+        "the [[prior]] turns into a learned kernel. **PBRFF** and **OKRFF** are two ways to do it.",
     )
-    tour.show()
+    tour.show_card()
     with layout.show_errors():
         settings = candidate_settings(values)
         with canvas.beside(values.points):

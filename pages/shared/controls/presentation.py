@@ -1,4 +1,4 @@
-"""Projector mode, set in the URL: ``projector=true`` enlarges type and hides the sidebar and the header.
+"""Projector mode, set in the URL: ``projector=true`` enlarges type and hides the controls and the header.
 
 It carries over to other pages until it is switched off.
 """
@@ -19,6 +19,7 @@ _BASE_FONT = 15  # pixels, as in .streamlit/config.toml
 
 _MODE = "projector mode"
 _UNFOLDED = "controls unfolded"
+_TITLE = "place of the title"
 
 _HERE = Path(__file__).parent
 _FOLDED = (_HERE / "projector_folded.css").read_text(encoding="utf-8")
@@ -79,13 +80,23 @@ def apply_styles() -> None:
         )
 
 
+def keep_place() -> None:
+    """Keep this place for the title, which comes before the controls and may depend on them."""
+    st.session_state[_TITLE] = st.container(key="title")
+
+
+def title_place():
+    """Return the place that was kept, or a new one."""
+    return st.session_state.pop(_TITLE, None) or st.container(key="title")
+
+
 def show_button() -> None:
-    """Show the button that enters the mode, at the end of the sidebar."""
+    """Show the button that enters the mode."""
     if not projecting():
         st.button(
             "Projector mode",
             key="projector_mode",
-            help="Larger type, without sidebar and header: for a lecture.",
+            help="Larger type, without controls and header: for a lecture.",
             type="tertiary",
             icon=":material/present_to_all:",
             on_click=enter_projector_mode,

@@ -1,4 +1,4 @@
-"""Controls as data, mounted in the sidebar and kept in the URL.
+"""Controls as data, mounted in a row below the title and kept in the URL.
 
 A page lists its controls once. The list defines the widgets, the query parameters of a link, and how an invalid link
 is sanitized: it gets the nearest allowed value, unknown names are ignored, and the page shows a note.
@@ -98,10 +98,10 @@ class Options(Control):
 
 @dataclass(frozen=True)
 class Tabs(Options):
-    """One of a few parts of a page. Its tabs are not in the sidebar: the page shows them where the parts are."""
+    """One of a few parts of a page. Its tabs are not in the row: the page shows them where the parts are."""
 
     def render(self):
-        """Return the part that is open; the sidebar shows nothing."""
+        """Return the part that is open; the row shows nothing."""
         return st.session_state.get(self.key) or st.query_params.get(self.key, self.default)
 
     def show(self):
@@ -263,7 +263,7 @@ def without_headings(controls: Iterable[Control | str]) -> list[Control]:
 
 
 class Parameter(Protocol):
-    """A setting in the URL without a widget in the sidebar."""
+    """A setting in the URL without a widget in the row."""
 
     key: str
     is_setting: bool
@@ -332,7 +332,7 @@ def mount(
     parameters: Sequence[Parameter] = (),
     first: Sequence[str] = (),
 ) -> SimpleNamespace:
-    """Sanitize the URL, show the controls in the sidebar, and return their values by key.
+    """Sanitize the URL, show the controls in a row below the title, and return their values by key.
 
     A string among the controls is a heading. The keys `first` come first, all other controls are folded. A control that
     does not apply has its default. `tour` holds the lessons of the page (`lessons.Tour`), which may set controls. The
@@ -346,35 +346,39 @@ def mount(
     if tour:
         tour.enter()
     presentation.apply_styles()
-    values = _show_in_sidebar(controls, first)
+    presentation.keep_place()
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="controls")
+    with row:
+        values = _show_controls(controls, first)
+        if own and tour:
+            tour.show_row()
     for parameter in parameters:
         setattr(values, parameter.key, parameter.settle(values))
-    hide_in_sidebar(())
+    hide_controls(())
     if own:
         settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
-        undo.record(navigation.current_page(), values, [control.key for control in own], settings)
+        with row:
+            undo.record(navigation.current_page(), values, [control.key for control in own], settings)
     else:
         undo.keep_entries(navigation.current_page())
     return values
 
 
-def _show_in_sidebar(controls: Sequence[Control | str], first: Sequence[str]) -> SimpleNamespace:
+def _show_controls(controls: Sequence[Control | str], first: Sequence[str]) -> SimpleNamespace:
     """Show the first controls, and the others in a fold below their headings; return all values by key."""
     own = without_headings(controls)
     values, shown = SimpleNamespace(), {}
-    with st.sidebar:
-        for key in first:
-            _show(next(control for control in own if control.key == key), values)
-        if len(own) > len(first):
-            with st.expander("More settings", key=_MORE):
-                for k, (heading, below) in enumerate(_sections(controls)):
-                    rest = [control for control in below if control.key not in first]
+    for key in first:
+        _show(next(control for control in own if control.key == key), values)
+    if len(own) > len(first):
+        with st.expander("More settings", key=_MORE):
+            for k, (heading, below) in enumerate(_sections(controls)):
+                rest = [control for control in below if control.key not in first]
+                with st.container(horizontal=True, key=f"heading_{k}"):
                     if heading and rest:
-                        st.container(key=f"heading_{k}").markdown(f"**{heading}**")
+                        st.markdown(f"**{heading}**")
                     shown[f"heading_{k}"] = {control.key for control in rest if _show(control, values)}
-            shown[_MORE] = set().union(*shown.values())
-        if own:
-            presentation.show_button()
+        shown[_MORE] = set().union(*shown.values())
     st.session_state[_HEADINGS] = shown
     return values
 
@@ -386,7 +390,7 @@ def _show(control: Control, values: SimpleNamespace) -> bool:
     return applies
 
 
-def hide_in_sidebar(keys: Iterable[str]) -> None:
+def hide_controls(keys: Iterable[str]) -> None:
     """Hide controls that the page shows elsewhere, and headings that have no other control."""
     empty = [heading for heading, shown in st.session_state[_HEADINGS].items() if shown <= set(keys)]
     if hidden := [f".st-key-{key}" for key in (*keys, *empty)]:

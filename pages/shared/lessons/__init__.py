@@ -114,11 +114,6 @@ class Tour:
             st.session_state[_PLACE] = Place(lesson.key, step, right, missed=True)
             self._set(lesson.steps[step - 1].after)
 
-    def show(self) -> None:
-        """Show the row of lessons, and the card of the current one."""
-        self.show_row()
-        self.show_card()
-
     def show_row(self) -> None:
         """Show the lessons of the page, each as a button."""
         with st.container(horizontal=True, key="lessons", vertical_alignment="center"):

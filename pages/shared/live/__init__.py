@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from pages.shared.controls.widgets import Control, hide_in_sidebar
+from pages.shared.controls.widgets import Control, hide_controls
 from pages.shared.live import parts
 
 #: False in the static edition, where a view gets all its data at once.
@@ -53,7 +53,7 @@ def mount(
     values : namespace
         Settings of the page.
     sliders : sequence of Control
-        Controls of the sidebar that the view shows as sliders. When the reader leaves a slider, its control takes the
+        Controls of the row that the view shows as sliders. When the reader leaves a slider, its control takes the
         nearest allowed value.
     on_clicked : callable, optional
         Called with the value that a click sets: rows of training points as landmarks, the place of a landmark, the
@@ -64,10 +64,10 @@ def mount(
     chosen : str, optional
         The bound that is shown with its terms.
     beside : sequence of Control, optional
-        Controls that the view sets too, and that stay in the sidebar.
+        Controls that the view sets too, and that stay in the row.
     """
     key = f"live_{name}"
-    hide_in_sidebar([control.key for control in sliders])
+    hide_controls([control.key for control in sliders])
     sliders = (*sliders, *beside)
     keys = [control.key for control in sliders]
 
