@@ -79,7 +79,8 @@ SEEN = """() => {
         if (holder.closest('svg, style, .katex-mathml, [data-testid=stIconMaterial]') || !seen(holder)) continue;
         if (holder.getBoundingClientRect().top < end) words += text.length;
     }
-    const picture = main.querySelector('.live canvas:not(.scale, .set canvas), .js-plotly-plot');
+    const pictures = shown(main, '.live canvas:not(.scale, .set canvas, .swatch), .js-plotly-plot');
+    const [picture] = pictures.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
     const figures = shown(main, '.live, .js-plotly-plot').length;
     const above = picture && picture.getBoundingClientRect().bottom <= innerHeight ? 'yes' : 'no';
     return [shown(document, controls).length, words, folds.length, figures, above];

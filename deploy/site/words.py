@@ -48,6 +48,8 @@ def mathml(latex: str, display: bool = False) -> str:
 def _block(block: str) -> str:
     if block.startswith("|"):
         return _table(block)
+    if block.startswith("$$"):
+        return display(block)
     lead, *items = re.split(r"^- ", block, flags=re.MULTILINE)
     shown = f"<p>{inline(lead)}</p>" if lead.strip() else ""
     return shown + ("<ul>" + "".join(f"<li>{inline(item)}</li>" for item in items) + "</ul>" if items else "")

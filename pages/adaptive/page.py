@@ -3,13 +3,10 @@
 from dataclasses import replace
 from functools import partial
 
-import streamlit as st
-
 import datasets
 from pages.adaptive import compute, figures, view
 from pages.adaptive.compute import LANDMARK_COUNTS, AdaptiveSettings, Descent, GridWeights, ImportancePlane
 from pages.shared import deferred, layout, lessons, live, sharing
-from pages.shared.controls import presets
 from pages.shared.controls.toy import DATA, NOISE, SEED, SIGMA
 from pages.shared.controls.widgets import Number, Options, Scale, mount
 from pages.shared.layout import error_text
@@ -88,20 +85,21 @@ def show_grid(settings: AdaptiveSettings, grid: GridWeights) -> None:
         f"{grid.prior_error:.2g} at the [[landmarks]], and for the points, with error {grid.error:.2g}. λ trades error "
         "for even weights, so weight spreads where that adds little error: a line of points, for example, does not "
         "depend on frequencies across it. Raise λ and the weights spread further; lower it and the error falls, and "
-        "the hill returns.",
+        "the hill returns."
+        + layout.equation(
+            "empirical kernel approximation loss",
+            r"\min_{W,\; p\ge 0}\; \sum_{s,t=1}^{n} q_s^2 q_t^2 "
+            r"\Big(\sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x_s - x_t)\big) - k(x_s - x_t)\Big)^2 "
+            r"+ \lambda \lVert p\rVert^2",
+            "The sum is over $n$ landmarks instead of all $N$ points; $q_s^2$ is $1/n$ for landmarks drawn at random "
+            "(Sample) and the share of the points in a cluster for centroids (Cluster), or for the rows nearest to "
+            "them "
+            "(Li, Zhang, Wang and Kumar, 2019, Equation 5). For given frequencies the weights are a quadratic program: "
+            "that is the grid above, as in Figure 1 of the paper.",
+        ),
         key="grid",
         alt="The points with their landmarks, the prior's weights on a grid of frequencies, and the weights for the "
         "points",
-    )
-    layout.equation(
-        "empirical kernel approximation loss",
-        r"\min_{W,\; p\ge 0}\; \sum_{s,t=1}^{n} q_s^2 q_t^2 "
-        r"\Big(\sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x_s - x_t)\big) - k(x_s - x_t)\Big)^2 "
-        r"+ \lambda \lVert p\rVert^2",
-        "The sum is over $n$ landmarks instead of all $N$ points; $q_s^2$ is $1/n$ for landmarks drawn at random "
-        "(Sample) and the share of the points in a cluster for centroids (Cluster), or for the rows nearest to them "
-        "(Li, Zhang, Wang and Kumar, 2019, Equation 5). For given frequencies the weights are a quadratic program: "
-        "that is the grid above, as in Figure 1 of the paper.",
     )
 
 
@@ -120,16 +118,22 @@ def show_descent(values, settings: AdaptiveSettings, path: Descent) -> None:
         "the paper use a larger one, which keeps the weights even."
     )
     live.mount("descent", view.live_descent(settings, values.r), values)
-    layout.caption_below(seen, details)
-    layout.equation(
-        "the gradient that moves them",
-        r"\nabla_{\omega_j} L = 4\, p_j \sum_{s} \Big( \cos(\omega_j\cdot x_s) \,(G\,\mathbf{s}_j)_s "
-        r"- \sin(\omega_j\cdot x_s)\,(G\,\mathbf{c}_j)_s \Big)\, x_s, \qquad "
-        r"G_{st} = q_s^2 q_t^2 \big(\tilde k(x_s, x_t) - k(x_s, x_t)\big)",
-        "$\\mathbf{c}_j$ and $\\mathbf{s}_j$ are the cosines and sines of $\\omega_j\\cdot x_t$ over the landmarks (Li "
-        "et al., 2019, Equation 6, with the factor 4 that finite differences confirm). The paper alternates steps of "
-        "$W$ and $p$; here the weights are optimal for every $W$, and L-BFGS moves $W$. A frequency and its opposite "
-        "give the same cosine.",
+    layout.caption_below(
+        seen,
+        details
+        + layout.equation(
+            "the gradient that moves them",
+            r"\nabla_{\omega_j} L = 4\, p_j \sum_{s} \Big( \cos(\omega_j\cdot x_s) \,(G\,\mathbf{s}_j)_s "
+            r"- \sin(\omega_j\cdot x_s)\,(G\,\mathbf{c}_j)_s \Big)\, x_s, \qquad "
+            r"G_{st} = q_s^2 q_t^2 \big(\tilde k(x_s, x_t) - k(x_s, x_t)\big)",
+            "$\\mathbf{c}_j$ and $\\mathbf{s}_j$ are the cosines and sines of $\\omega_j\\cdot x_t$ over the "
+            "landmarks (Li "
+            "et al., 2019, Equation 6, with the factor 4 that finite differences confirm). The paper alternates "
+            "steps of "
+            "$W$ and $p$; here the weights are optimal for every $W$, and L-BFGS moves $W$. A frequency and its "
+            "opposite "
+            "give the same cosine.",
+        ),
     )
 
 
@@ -141,21 +145,23 @@ def show_densities(settings: AdaptiveSettings, plane: ImportancePlane) -> None:
         f"{saving(plane.saving('data'))} of the squared error.**",
         "[[Left|Above]]: densities on a line through the middle of the plane; [[right|below]]: the best one relative "
         f"to the prior. Claim 1's density {saving(plane.saving('claim'))} of the squared error. Compare "
-        "that with the player: with enough landmarks, moving the frequencies helps far more than drawing them well.",
+        "that with the player: with enough landmarks, moving the frequencies helps far more than drawing them well."
+        + layout.equation(
+            "Claim 1, the optimal importance density",
+            r"q(\omega) \;\propto\; p(\omega)\,\sqrt{\mathbb{E}\cos^2\big(\omega\cdot(x - x')\big)} "
+            r"\;\propto\; \Big(e^{-\sigma^2\lVert\omega\rVert^2} "
+            r"+ e^{-(\sigma^2 + 2\sigma_0^2)\lVert\omega\rVert^2}\Big)^{1/2}",
+            "With weights $p/q$ the estimate is unbiased for every $q$, and this one minimizes its mean squared "
+            "error. The "
+            "second form is Claim 1 of Li et al. (2019), for differences $x - x' \\sim N(0, \\sigma_0^2 I)$; here "
+            f"$\\sigma_0 = {plane.spread:.2f}$, measured on the points. The first form uses the points themselves: the "
+            "mean of $\\cos^2$ over pairs is $(1 + |\\varphi(2\\omega)|^2)/2$, $\\varphi$ their characteristic "
+            "function. "
+            "Since it lies between ½ and 1, no frequency is drawn more than √2 times as often as another with the same "
+            "prior density.",
+        ),
         key="densities",
         alt="Prior density and two importance densities along a line, and the ratio of the best one to the prior",
-    )
-    layout.equation(
-        "Claim 1, the optimal importance density",
-        r"q(\omega) \;\propto\; p(\omega)\,\sqrt{\mathbb{E}\cos^2\big(\omega\cdot(x - x')\big)} "
-        r"\;\propto\; \Big(e^{-\sigma^2\lVert\omega\rVert^2} "
-        r"+ e^{-(\sigma^2 + 2\sigma_0^2)\lVert\omega\rVert^2}\Big)^{1/2}",
-        "With weights $p/q$ the estimate is unbiased for every $q$, and this one minimizes its mean squared error. The "
-        "second form is Claim 1 of Li et al. (2019), for differences $x - x' \\sim N(0, \\sigma_0^2 I)$; here "
-        f"$\\sigma_0 = {plane.spread:.2f}$, measured on the points. The first form uses the points themselves: the "
-        "mean of $\\cos^2$ over pairs is $(1 + |\\varphi(2\\omega)|^2)/2$, $\\varphi$ their characteristic function. "
-        "Since it lies between ½ and 1, no frequency is drawn more than √2 times as often as another with the same "
-        "prior density.",
     )
 
 
@@ -171,20 +177,21 @@ def show_landmark_curve(values, settings: AdaptiveSettings, path: Descent) -> No
         f"Error over all {values.N} points for {values.r} frequencies: means of {compute.CURVE_DRAWS} draws after "
         f"{compute.CURVE_STEPS} steps, at the player's λ, bands from the best to the worst. Beyond a few times r, more "
         "landmarks change little. Do k-means centroids help? On average, "
-        f"{', '.join(mean_errors(curves, counts, n) for n in sorted({counts[1], settings.n_landmarks}))}.",
+        f"{', '.join(mean_errors(curves, counts, n) for n in sorted({counts[1], settings.n_landmarks}))}."
+        + layout.equation(
+            "Propositions 1 and 2",
+            r"\sup_{f}\, \lvert L_n(f) - L(f)\rvert \le 4\sqrt{\tfrac{2\ln(1/\delta)}{n}} "
+            r"+ 16\sqrt{\tfrac{(dr + r - 1)(\ln n + 2\ln(3 r_W d_X + 9))}{n}}, \qquad "
+            r"\sup_{f}\, \lvert L^c(f) - L(f)\rvert \le 8\rho\,(r_W + L_k)",
+            "$L$ is the mean squared error of the kernel over all pairs of points, $L_n$ that over pairs of different "
+            "landmarks, drawn with replacement, and $L^c$ that over weighted centroids. $f$ ranges over all "
+            "frequencies of "
+            "length at most $r_W$ with weights that sum to 1; $d_X$ is the largest distance of two points, $\\rho$ the "
+            "largest distance to a centroid, and $L_k = e^{-1/2}/\\sigma$ (Li et al., 2019). The first holds with "
+            "probability $1 - \\delta$, here 95 %, the second always.",
+        ),
         key="landmark_curve",
         alt="Error over all points against the number of landmarks, for sampled rows and for centroids",
-    )
-    layout.equation(
-        "Propositions 1 and 2",
-        r"\sup_{f}\, \lvert L_n(f) - L(f)\rvert \le 4\sqrt{\tfrac{2\ln(1/\delta)}{n}} "
-        r"+ 16\sqrt{\tfrac{(dr + r - 1)(\ln n + 2\ln(3 r_W d_X + 9))}{n}}, \qquad "
-        r"\sup_{f}\, \lvert L^c(f) - L(f)\rvert \le 8\rho\,(r_W + L_k)",
-        "$L$ is the mean squared error of the kernel over all pairs of points, $L_n$ that over pairs of different "
-        "landmarks, drawn with replacement, and $L^c$ that over weighted centroids. $f$ ranges over all frequencies of "
-        "length at most $r_W$ with weights that sum to 1; $d_X$ is the largest distance of two points, $\\rho$ the "
-        "largest distance to a centroid, and $L_k = e^{-1/2}/\\sigma$ (Li et al., 2019). The first holds with "
-        "probability $1 - \\delta$, here 95 %, the second always.",
     )
 
 
@@ -202,7 +209,6 @@ def main() -> None:
         "An approximation only has to be right **between the given points**: press **Play** to watch [[frequencies]], "
         "drawn from the [[prior]], move to where these points need them.",
     )
-    presets.offer(presets.ADAPTIVE_PRESETS, CONTROLS)
     tour.show_card()
 
     with layout.show_errors():

@@ -206,9 +206,9 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
     live.mount(
         "bounds", view.live_bounds(settings, guarantee), values, (BETA,), choose_bound, chosen=name, beside=beside
     )
-    layout.caption_below(seen, f"{details} {part} {MAP_DETAILS}")
-    layout.explain(EXPLANATION)
-    layout.equations("The equations of the bounds", EQUATIONS)
+    layout.caption_below(
+        seen, f"{EXPLANATION}\n\n{details} {part} {MAP_DETAILS}" + "".join(layout.equation(*one) for one in EQUATIONS)
+    )
     show_errata()
 
 
@@ -251,24 +251,26 @@ def show_union(values, union) -> None:
             f"**For {chosen} landmark{'s' if chosen > 1 else ''} at once the bound for one fails somewhere with "
             f"probability {alone:.2g}; with the price paid, {together:.2g}.**",
             "A hard case, computed exactly: each landmark has one hypothesis of its own, right for a pair or wrong "
-            "like a coin, and t is the best.",
+            "like a coin, and t is the best."
+            + "\n\nLandmarks that are chosen by looking at the sample, such as some of each class, are covered by "
+            "the bound for "
+            "all n points. Centroids of k-means are not points of the sample, so no such bound covers them, unless "
+            "they "
+            "are made of other points."
+            + layout.equation(
+                "landmarks, union of n_L",
+                r"L^l(Q^l) \le \widehat L^l(Q^l) + \frac1t\Big(\mathrm{KL}(Q^l\|P) + \frac{t^2}{2(n-1)} + "
+                r"\ln\frac{n_L}\varepsilon\Big) \quad\text{for all } l = 1, \dots, n_L",
+                "Letarte, Morvant and Germain (2019), Section 4.2, as printed; corrected, $8(n-1)$ takes the place of "
+                "$2(n-1)$. If each of $n_L$ bounds fails with probability $\\varepsilon/n_L$, one of them fails with "
+                "at most "
+                "$\\varepsilon$. A width σ chosen among $g$ on the same sample costs a factor $g$ more inside the "
+                "logarithm.",
+            ),
             key="union figure",
             alt="Probability that a bound fails for one of several landmarks against their number, with and without "
             "the price",
         )
-    layout.explain(
-        "Landmarks that are chosen by looking at the sample, such as some of each class, are covered by the bound for "
-        "all n points. Centroids of k-means are not points of the sample, so no such bound covers them, unless they "
-        "are made of other points."
-    )
-    layout.equation(
-        "landmarks, union of n_L",
-        r"L^l(Q^l) \le \widehat L^l(Q^l) + \frac1t\Big(\mathrm{KL}(Q^l\|P) + \frac{t^2}{2(n-1)} + "
-        r"\ln\frac{n_L}\varepsilon\Big) \quad\text{for all } l = 1, \dots, n_L",
-        "Letarte, Morvant and Germain (2019), Section 4.2, as printed; corrected, $8(n-1)$ takes the place of "
-        "$2(n-1)$. If each of $n_L$ bounds fails with probability $\\varepsilon/n_L$, one of them fails with at most "
-        "$\\varepsilon$. A width σ chosen among $g$ on the same sample costs a factor $g$ more inside the logarithm.",
-    )
 
 
 def show_promises(values) -> None:
@@ -281,7 +283,7 @@ def show_promises(values) -> None:
         "of two classes. A sample's loss is the share of its pairs that differ in label, the true loss their "
         "probability; each sample has a true loss of its own, drawn between 0 and ½. Dots beyond 1 lie at the edge. "
         "[[Right|Below]], lines are exact probabilities around each true loss, bars the share of samples drawn; the "
-        "dotted line is ε."
+        "dotted line is ε." + layout.equation(*THEOREM_4)
     )
     sliders = (SAMPLES, N_POINTS, EPSILON, MU)
     if not live.has_server:
@@ -309,7 +311,6 @@ def show_promises(values) -> None:
         icon=":material/target:",
         query_params=st.query_params.to_dict() | {key: f"{value:g}" for key, value in FAILING_CASE.items()},
     )
-    layout.equation(*THEOREM_4)
     show_errata()
 
 
@@ -354,8 +355,7 @@ def main() -> None:
     tour = lessons.Tour("bounds", CONTROLS)
     values = mount(CONTROLS, tour, first=("data", "n"))
     layout.title(
-        "A **[[bound]]** is a promise about new data: the [[empirical loss]], here the [[alignment loss]] of "
-        "similarities, plus what learning costs. "
+        "A **[[bound]]** is a promise about new data: the [[empirical loss]] plus what learning costs. "
         f"{WHAT_TO_DO[values.question]}",
     )
     tour.show_card()

@@ -6,7 +6,6 @@ import streamlit as st
 
 import datasets
 from pages.shared import layout, sharing
-from pages.shared.controls import presentation
 from pages.shared.controls.widgets import Control, Number, Options, Several, mount
 from pages.shared.figures import sweeps
 from pages.shared.server import visits
@@ -153,6 +152,17 @@ def show_result(run: Run) -> None:
         seen = "**Compare the curves at small [[D]]: does a learned distribution need fewer frequencies?**"
         details = (
             "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D."
+            + layout.equation(
+                "features drawn from a learned distribution",
+                r"\phi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot\! x,\dots,\cos\omega_D\!\cdot\! x,\,"
+                r"\sin\omega_1\!\cdot\! x,\dots,\sin\omega_D\!\cdot\! x\big),\quad \omega_j \sim Q",
+                "RFF draws the $D$ frequencies from the kernel's own distribution; PBRFF from the pseudo-posterior "
+                "$Q_m \\propto e^{-\\beta\\sqrt n\\,\\widehat L_S(h_m)}$; OKRFF from the distribution that maximises "
+                "the "
+                "alignment within a $\\chi^2$-ball of radius $\\rho$ around the prior (Letarte, Morvant and Germain, "
+                "2019, "
+                "Section 6.2).",
+            )
         )
     else:
         means = report.error_by_share(rows)
@@ -162,13 +172,12 @@ def show_result(run: Run) -> None:
             "[[Prior]] similarities depend on distance alone. Solid: k-means centroids; dotted: random [[landmarks]]. "
             "Thick: mean test error with a 95 % interval; thin: training error."
         )
-    if run.n_test:
-        details += f" One of the {run.n_test} test points is {100 / run.n_test:.2f} %."
+    one = f"One of the {run.n_test} test points is {100 / run.n_test:.2f} %. " if run.n_test else ""
     notes = sorted({row["note"] for row in rows if row["note"]})
     layout.figure(
         figure,
         seen,
-        details + (f" Note: {'; '.join(notes)}." if notes else ""),
+        one + (f"Note: {'; '.join(notes)}. " if notes else "") + details,
         key="sweep",
         alt=f"Error of each method on {run.settings.dataset} against the number of {run.settings.study}",
     )
@@ -283,15 +292,10 @@ def show_run(run: Run | None, shown: RunStatus, seen: Run | None) -> None:
 
 def main() -> None:
     values = mount(CONTROLS, first=("study", "dataset", "preset"))
-    folded = presentation.projecting()  # the figure comes first
     layout.title(
-        "Each curve is a method, each point a linear SVM whose parameters were chosen on validation data, as in the "
-        "paper: RFF draws random Fourier features from the [[prior]], [[PBRFF]] from the [[pseudo-posterior]], "
-        "[[OKRFF]] from the optimized kernel. A run continues when you leave this page, and visitors with the same "
-        "settings share it." + (f"\n\n{described(values.dataset)}" if folded else ""),
+        "RFF draws frequencies from the [[prior]], [[PBRFF]] from the [[posterior]], [[OKRFF]] from an optimized "
+        "kernel: which needs fewest?",
     )
-    if not folded:
-        st.caption(described(values.dataset))
     settings = run_settings(values)
     seen = st.session_state.get(_SEEN)
     try:
@@ -308,15 +312,7 @@ def main() -> None:
             if seen is not None and not shown.has_rows:
                 st.caption(seen_note(seen, settings))
     show_run(run, shown, seen)
-    layout.equation(
-        "features drawn from a learned distribution",
-        r"\phi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot\! x,\dots,\cos\omega_D\!\cdot\! x,\,"
-        r"\sin\omega_1\!\cdot\! x,\dots,\sin\omega_D\!\cdot\! x\big),\quad \omega_j \sim Q",
-        "RFF draws the $D$ frequencies from the kernel's own distribution; PBRFF from the pseudo-posterior "
-        "$Q_m \\propto e^{-\\beta\\sqrt n\\,\\widehat L_S(h_m)}$; OKRFF from the distribution that maximises the "
-        "alignment within a $\\chi^2$-ball of radius $\\rho$ around the prior (Letarte, Morvant and Germain, 2019, "
-        "Section 6.2).",
-    )
+    st.caption(described(values.dataset))
 
     sharing.offer(
         "real_data",

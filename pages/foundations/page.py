@@ -53,7 +53,19 @@ def show_lift(seed: int) -> None:
             "**The 0-1 loss counts errors and is hard to minimise; the others are convex and lie above it.**",
             "Losses of a decision value f(x) against the margin, positive where its sign is right. Ticks: the margins "
             "of the circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis "
-            "are at its ends.",
+            "are at its ends."
+            + layout.equation(
+                "risk and empirical risk",
+                r"\mathfrak R_{\mathrm{emp}}(f) = \frac1n\sum_{i=1}^n L\big(f(x_i), y_i\big), \qquad "
+                r"\mathfrak R(f) = \mathbb{E}_{(x,y)}\,L\big(f(x), y\big)",
+                "The empirical risk is the mean loss over the sample, the risk its expectation, here estimated on "
+                f"{compute.CIRCLE_FRESH} fresh points. For one fixed $f$ the first tends to the second as $n$ grows; "
+                f"for an "
+                "$f$ chosen on the sample it is usually too small, which is why bounds are needed. The excess risk is "
+                r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$. The map: "
+                r"$\varphi(x) = \sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
+                r"\cos(0.98x_1-0.98x_2+6.05)\big)$.",
+            ),
             key="losses",
             alt="The 0-1, hinge, squared hinge and logistic losses against the margin, with the margins of points",
         )
@@ -63,17 +75,6 @@ def show_lift(seed: int) -> None:
         risks = [f"{risk:.3f}" for key in ("flat", "lifted") for risk in lift.risks[key][loss]]
         rows.append(f"| {' | '.join([name, *risks])} |")
     st.markdown("\n".join(rows))
-    layout.equation(
-        "risk and empirical risk",
-        r"\mathfrak R_{\mathrm{emp}}(f) = \frac1n\sum_{i=1}^n L\big(f(x_i), y_i\big), \qquad "
-        r"\mathfrak R(f) = \mathbb{E}_{(x,y)}\,L\big(f(x), y\big)",
-        "The empirical risk is the mean loss over the sample, the risk its expectation, here estimated on "
-        f"{compute.CIRCLE_FRESH} fresh points. For one fixed $f$ the first tends to the second as $n$ grows; for an "
-        "$f$ chosen on the sample it is usually too small, which is why bounds are needed. The excess risk is "
-        r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$. The map: "
-        r"$\varphi(x) = \sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
-        r"\cos(0.98x_1-0.98x_2+6.05)\big)$.",
-    )
 
 
 def show_maps(settings: KernelSettings) -> None:
@@ -89,16 +90,16 @@ def show_maps(settings: KernelSettings) -> None:
         figures.variances(curves),
         "**At distance 0 cosine and sine have no error; one cosine with a random phase has.**",
         f"Dashed: the formulas of Sutherland and Schneider (2015). Markers: {compute.VARIANCE_DRAWS} "
-        f"simulated draws of 2 features. {compared} A larger D divides both variances equally.",
+        f"simulated draws of 2 features. {compared} A larger D divides both variances equally."
+        + layout.equation(
+            "variance of the two feature maps",
+            r"\mathrm{Var}_{\cos/\sin} = \tfrac1E\big(1 + k(2\delta) - 2k(\delta)^2\big), \qquad "
+            r"\mathrm{Var}_{\text{phase}} = \tfrac1E\big(1 + \tfrac12 k(2\delta) - k(\delta)^2\big)",
+            "$E$ is the number of features: $2D$ for $D$ frequencies with cosine and sine, $D$ with random phases. "
+            "(Sutherland and Schneider, 2015, Section 2.1.) Both hold for frequencies drawn independently.",
+        ),
         key="variances",
         alt="Variance of the cos/sin and of the random-phase estimate against the distance, formula and simulation",
-    )
-    layout.equation(
-        "variance of the two feature maps",
-        r"\mathrm{Var}_{\cos/\sin} = \tfrac1E\big(1 + k(2\delta) - 2k(\delta)^2\big), \qquad "
-        r"\mathrm{Var}_{\text{phase}} = \tfrac1E\big(1 + \tfrac12 k(2\delta) - k(\delta)^2\big)",
-        "$E$ is the number of features: $2D$ for $D$ frequencies with cosine and sine, $D$ with random phases. "
-        "(Sutherland and Schneider, 2015, Section 2.1.) Both hold for frequencies drawn independently.",
     )
 
 
@@ -111,19 +112,20 @@ def show_regression(settings: KernelSettings, D: int) -> None:
         f"Regression of {len(fit.x)} noisy points with your kernel. The thick solid line is kernel ridge regression: "
         "the sum of the thin ones, one bump a training point. The dotted line is made of "
         f"{D} random cosines and sines, the long-dashed one of the kernel at {len(fit.landmarks)} points. "
-        "Beyond the points, where nothing is known, only cosines keep waving.",
+        "Beyond the points, where nothing is known, only cosines keep waving."
+        + layout.equation(
+            "representer theorem",
+            r"\min_{f\in\mathcal H_k}\ \frac1{2n}\sum_{i=1}^n\big(f(x_i)-y_i\big)^2+\frac\lambda2\lVert "
+            r"f\rVert_{\mathcal H_k}^2 \quad\text{is reached at}\quad f=\sum_{i=1}^n\alpha_i\,k(\cdot,x_i),\qquad "
+            r"\alpha=(K+n\lambda I)^{-1}y",
+            r"The part of $f$ orthogonal to all $k(\cdot, x_i)$ is 0 at the points and only adds to the norm, so the "
+            r"best $f$ has none (Kimeldorf and Wahba, 1971). This holds for any loss. $\lVert f\rVert^2 = \alpha^\top "
+            r"K\alpha$. On features, the rows of $\Phi$, the same problem is solved by $\theta = (\Phi^\top\Phi + "
+            r"n\lambda "
+            r"I)^{-1} \Phi^\top y$, with as many unknowns as features.",
+        ),
         key="line",
         alt="Kernel ridge regression of points on a line as a sum of kernels, and its approximations by features",
-    )
-    layout.equation(
-        "representer theorem",
-        r"\min_{f\in\mathcal H_k}\ \frac1{2n}\sum_{i=1}^n\big(f(x_i)-y_i\big)^2+\frac\lambda2\lVert "
-        r"f\rVert_{\mathcal H_k}^2 \quad\text{is reached at}\quad f=\sum_{i=1}^n\alpha_i\,k(\cdot,x_i),\qquad "
-        r"\alpha=(K+n\lambda I)^{-1}y",
-        r"The part of $f$ orthogonal to all $k(\cdot, x_i)$ is 0 at the points and only adds to the norm, so the "
-        r"best $f$ has none (Kimeldorf and Wahba, 1971). This holds for any loss. $\lVert f\rVert^2 = \alpha^\top "
-        r"K\alpha$. On features, the rows of $\Phi$, the same problem is solved by $\theta = (\Phi^\top\Phi + n\lambda "
-        r"I)^{-1} \Phi^\top y$, with as many unknowns as features.",
     )
     left, right = st.columns(2)
     with left:
@@ -141,19 +143,21 @@ def show_regression(settings: KernelSettings, D: int) -> None:
             "**Kernel ridge regression grows like n³, ridge on features like n.**",
             f"The time to fit with {D} frequencies or landmarks, measured on this server when your settings were first "
             "computed; it is no part of the downloaded numbers. Thin dotted lines are what counting operations "
-            "promises, drawn through the last point. At small n fixed costs hide it.",
+            "promises, drawn through the last point. At small n fixed costs hide it."
+            + layout.equation(
+                "what it costs",
+                r"\underbrace{O\big(n^2(d+n)\big)}_{\text{kernel ridge}}\qquad "
+                r"\underbrace{O\big(nD(d+D)+D^3\big)}_{\text{ridge on } D \text{ random or Nyström features}}",
+                "The kernel matrix takes $n^2 d$ operations and its factorisation $n^3/3$; features take $nDd$, "
+                "their products "
+                "$nD^2$, and the system $D^3$. Nyström's features add $nD^2 + D^3$ for the root of the landmarks' "
+                "matrix "
+                "(Williams and Seeger, 2001). Rudi and Rosasco (2017) show that $D$ of the order of $\\sqrt n\\ln n$ "
+                "frequencies are enough for the error of kernel ridge regression, $O(1/\\sqrt n)$.",
+            ),
             key="growth",
             alt="Time to fit against the number of training points, with lines that grow as n cubed and as n",
         )
-    layout.equation(
-        "what it costs",
-        r"\underbrace{O\big(n^2(d+n)\big)}_{\text{kernel ridge}}\qquad "
-        r"\underbrace{O\big(nD(d+D)+D^3\big)}_{\text{ridge on } D \text{ random or Nyström features}}",
-        "The kernel matrix takes $n^2 d$ operations and its factorisation $n^3/3$; features take $nDd$, their products "
-        "$nD^2$, and the system $D^3$. Nyström's features add $nD^2 + D^3$ for the root of the landmarks' matrix "
-        "(Williams and Seeger, 2001). Rudi and Rosasco (2017) show that $D$ of the order of $\\sqrt n\\ln n$ "
-        "frequencies are enough for the error of kernel ridge regression, $O(1/\\sqrt n)$.",
-    )
 
 
 def main() -> None:

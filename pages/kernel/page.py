@@ -44,17 +44,20 @@ def show_line(values, settings: compute.KernelSettings, moved: Moved | None) -> 
         "functions, a narrow one fast functions. "
         "[[Middle|Then]]: as D grows, the average of D cosines becomes the kernel. [[Right|Last]]: the same "
         "frequencies make functions. Each is a sum of the D cosines and sines with random normal weights, so that "
-        f"its covariance is the orange line: a draw of a Gaussian process. {LINES}",
-    )
-    layout.equation(
-        "Bochner's theorem",
-        r"k(x - x') = \int p(\omega)\, e^{\,i\,\omega\cdot(x-x')}\, d\omega "
-        r"= \mathbb{E}_{\omega\sim p} \cos\big(\omega\cdot(x - x')\big)",
-        "A continuous shift-invariant kernel with $k(0)=1$ is the Fourier transform of a probability density $p$; here "
-        "$p$ is symmetric, so only cosines are left (Letarte, Morvant and Germain, 2019, Equations 2 and 3). A wide "
-        "kernel favours slow cosines, a narrow one fast cosines; a kernel with a kink at 0 needs heavy tails. "
-        "The densities here are positive everywhere, so these kernels are universal: sums of them come close to every "
-        "continuous function on a bounded set.",
+        f"its covariance is the orange line: a draw of a Gaussian process. {LINES}"
+        + layout.equation(
+            "Bochner's theorem",
+            r"k(x - x') = \int p(\omega)\, e^{\,i\,\omega\cdot(x-x')}\, d\omega "
+            r"= \mathbb{E}_{\omega\sim p} \cos\big(\omega\cdot(x - x')\big)",
+            "A continuous shift-invariant kernel with $k(0)=1$ is the Fourier transform of a probability density "
+            "$p$; here "
+            "$p$ is symmetric, so only cosines are left (Letarte, Morvant and Germain, 2019, Equations 2 and 3). A "
+            "wide "
+            "kernel favours slow cosines, a narrow one fast cosines; a kernel with a kink at 0 needs heavy tails. "
+            "The densities here are positive everywhere, so these kernels are universal: sums of them come close to "
+            "every "
+            "continuous function on a bounded set.",
+        ),
     )
 
 
@@ -70,22 +73,23 @@ def show_errors(values, settings: compute.KernelSettings) -> None:
         f"Markers: root mean square error over all pairs of {compute.APPROXIMATION_POINTS} points in the plane and "
         f"{compute.APPROXIMATION_DRAWS} draws; the large ones are at the current D. Dashed: what the variance formulas "
         "of Sutherland and Schneider (2015) predict. For the Gaussian kernel cos/sin is the better map at every "
-        "distance.",
+        "distance."
+        + layout.equation(
+            "two feature maps",
+            r"\varphi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot x, \dots, \cos\omega_D\!\cdot x,\; "
+            r"\sin\omega_1\!\cdot x, \dots, \sin\omega_D\!\cdot x\big)"
+            r"\qquad\text{or}\qquad"
+            r"\varphi(x) = \sqrt{\tfrac{2}{D}}\,\big(\cos(\omega_1\!\cdot x + b_1), \dots, \cos(\omega_D\!\cdot x + "
+            r"b_D)\big)",
+            "Frequencies $\\omega_j$ come from $p$, phases $b_j$ are uniform on $[0, 2\\pi)$. For both, "
+            "$\\varphi(x)\\cdot\\varphi(x')$ has mean $k(x-x')$ (Rahimi and Recht, 2007). The cos/sin map has $2D$ "
+            "features and gives exactly the mean of $D$ cosines of the difference; the random-phase map has one "
+            "feature "
+            "per frequency, so it gets $2D$ frequencies here. There "
+            r"$2\cos(a+b)\cos(a'+b)=\cos(a-a')+\cos(a+a'+2b)$, and the uniform $b$ averages the second term to 0.",
+        ),
         key="errors",
         alt="Approximation error against the number of features for both feature maps, on logarithmic axes",
-    )
-    layout.equation(
-        "two feature maps",
-        r"\varphi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot x, \dots, \cos\omega_D\!\cdot x,\; "
-        r"\sin\omega_1\!\cdot x, \dots, \sin\omega_D\!\cdot x\big)"
-        r"\qquad\text{or}\qquad"
-        r"\varphi(x) = \sqrt{\tfrac{2}{D}}\,\big(\cos(\omega_1\!\cdot x + b_1), \dots, \cos(\omega_D\!\cdot x + "
-        r"b_D)\big)",
-        "Frequencies $\\omega_j$ come from $p$, phases $b_j$ are uniform on $[0, 2\\pi)$. For both, "
-        "$\\varphi(x)\\cdot\\varphi(x')$ has mean $k(x-x')$ (Rahimi and Recht, 2007). The cos/sin map has $2D$ "
-        "features and gives exactly the mean of $D$ cosines of the difference; the random-phase map has one feature "
-        "per frequency, so it gets $2D$ frequencies here. There "
-        r"$2\cos(a+b)\cos(a'+b)=\cos(a-a')+\cos(a+a'+2b)$, and the uniform $b$ averages the second term to 0.",
     )
 
 

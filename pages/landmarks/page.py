@@ -142,9 +142,11 @@ def show_live(values, settings: compute.LandmarkSettings) -> None:
         sliders += (NOISE_OR_COPIES,)
     live.mount("landmarks", packed, values, sliders, on_clicked=pick)
     layout.caption_below(
-        "**Labels turn each similarity towards the landmark's own class.** Each [[column|row]] is one landmark, marked "
-        "by a star. Green: similar to it; purple: dissimilar; <<white|dark grey>>: neither. Click a map to enlarge "
-        "it and to add up its cosines one by one."
+        "**Labels turn each similarity towards the landmark's own class.** Click a map to add up its cosines.",
+        "Each [[column|row]] is one landmark, marked by a star. Green: similar to it; purple: dissimilar; "
+        "<<white|dark grey>>: neither.\n\n"
+        + EXPLANATION.replace("{fresh_points}", settings.data.fresh_points)
+        + layout.equation(*EQUATION),
     )
 
 
@@ -184,9 +186,7 @@ def main() -> None:
         settings = settings_of(values, picks)
         with canvas.beside(values.points, follow_points):
             show_live(values, settings)
-    layout.explain(EXPLANATION.replace("{fresh_points}", settings.data.fresh_points))
     deferred.show("path", lambda: show_path(values, settings))
-    layout.equation(*EQUATION)
     sharing.offer(
         "landmarks",
         CONTROLS,

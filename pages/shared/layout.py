@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -67,12 +66,6 @@ def caption_below(text: str, details: str = "") -> None:
             st.caption(_words(details))
 
 
-def explain(text: str) -> None:
-    """Show longer words on a page's first figure, in a closed expander."""
-    with st.expander("What am I looking at?", icon=":material/help:"):
-        st.markdown(_words(text))
-
-
 def folded_table(label: str, make, *, icon: str, key: str, introduction: str = "", index: bool = False) -> None:
     """Show the table of `make()` in an expander, made and sent only while it is open; call it within a fragment."""
     shown = st.expander(label, icon=icon, key=key, on_change="rerun")
@@ -90,19 +83,9 @@ def table(frame, *, index: bool = False, **kwargs) -> None:
     st.html(f"<div class='on-paper'>{frame.to_html(index=index, na_rep='', border=0)}</div>")
 
 
-def equation(name: str, latex: str, explanation: str) -> None:
-    """Show the equation behind a figure, in a closed expander."""
-    equations(f"The equation: {name}", [("", latex, explanation)])
-
-
-def equations(title: str, named: Iterable[tuple[str, str, str]]) -> None:
-    """Show equations, each with its name and an explanation, in one closed expander."""
-    with st.expander(title, icon=":material/function:"):
-        for name, latex, explanation in named:
-            if name:
-                st.markdown(f"**{name}**")
-            st.latex(latex)
-            st.markdown(_words(explanation))
+def equation(name: str, latex: str, explanation: str) -> str:
+    """Return the equation behind a figure with its name and an explanation, to be added to the figure's details."""
+    return f"\n\n**{name[:1].upper()}{name[1:]}**\n\n$$\n{latex}\n$$\n\n{explanation}"
 
 
 def link_errata() -> None:

@@ -7,7 +7,6 @@ import streamlit as st
 from datasets.toy_data import TEST_POINTS
 from pages.shared import layout, lessons, live, sharing
 from pages.shared.catalogue import BY_NAME, PAGES
-from pages.shared.controls import presentation
 from pages.shared.controls.widgets import Code, mount
 from pages.shared.server.cache import cache_results
 from pages.start import compute, view
@@ -38,9 +37,10 @@ def show_radio() -> None:
         live.mount("radio", view.radio() | {RADIO.key: code}, SimpleNamespace(), on_clicked=RADIO.take)
     layout.caption_below(
         "**One wave fails along one diagonal; a second one mends it: their mean is a kernel that no bump around the "
-        "star can be.** Each dot of the plane is a wave of the [[prior]], $\\cos(\\omega\\cdot(x_\\star - x))$: green "
-        "near the star, purple half a wave away. It agrees with the labels where green lies on the star's class.",
-        "Your map is the mean of the waves that you keep, and a point takes the star's class where the map is green. "
+        "star can be.**",
+        "Each dot of the plane is a wave of the [[prior]], $\\cos(\\omega\\cdot(x_\\star - x))$: green near the star, "
+        "purple half a wave away. It agrees with the labels where green lies on the star's class. Your map is the "
+        "mean of the waves that you keep, and a point takes the star's class where the map is green. "
         "$\\mathrm{KL} = \\ln(N/k)$ for $k$ of $N$ waves is the price of the choice. The [[posterior]] weighs all of "
         "them by $e^{-\\beta\\sqrt n\\,\\text{loss}}$. The bound is on the [[alignment loss]] of the waves, not on the "
         "error; a coin has 0.5. It holds if the star, D and σ are chosen before a look at the labels. Errors are "
@@ -78,7 +78,6 @@ def main() -> None:
     show_radio()
     tour.show_row()
     show_path()
-    presentation.show_button()
 
     tuning = RADIO.settle(values)
     sharing.offer(

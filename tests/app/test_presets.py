@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import presets
 
 from .sessions import opened, pressed
-
-OFFERED = {
-    "landmarks": presets.LANDMARK_PRESETS,
-    "approximate": presets.APPROXIMATION_PRESETS,
-    "adaptive": presets.ADAPTIVE_PRESETS,
-}
 
 
 def marked(app: AppTest) -> list[str]:
@@ -28,14 +19,6 @@ def line(app: AppTest) -> str:
         caption.value for caption in app.caption if "preset" in caption.value or caption.value.startswith("**Shown")
     ]
     return text
-
-
-@pytest.mark.parametrize("page", OFFERED)
-def test_no_two_presets_of_a_page_are_the_same(page):
-    defaults = {c.key: c.default for c in import_module(BY_NAME[page].module).CONTROLS if not isinstance(c, str)}
-    assert all(preset.settings.keys() <= defaults.keys() for preset in OFFERED[page])
-    complete = [defaults | preset.settings for preset in OFFERED[page]]
-    assert all(complete.count(settings) == 1 for settings in complete)
 
 
 @pytest.mark.slow

@@ -870,14 +870,12 @@ def move_3(before, after):
 @pytest.mark.slow
 def test_claims_of_presets_hold():
     def at(page: str, preset: str, **changed) -> SimpleNamespace:
-        named = {one.name: one.settings for one in (*presets.LANDMARK_PRESETS, *presets.ADAPTIVE_PRESETS)}
+        named = {one.name: one.settings for one in presets.LANDMARK_PRESETS}
         plain = {key: control.default for key, control in controls_of(page).items()}
         return SimpleNamespace(**(plain | named[preset] | changed))
 
     low, best, high = (Landmarks(at("landmarks", "Noise", beta=beta)) for beta in (0.001, 1.0, 1000.0))
     assert best.learned_error < min(low.learned_error, high.learned_error)
-    few, centroids = (Adaptive(at("adaptive", preset)) for preset in ("Too few landmarks", "Centroids"))
-    assert few.last_landmark_error < 0.01 * few.last_error and few.last_error > 2.5 * centroids.last_error
 
 
 CHECKS = {

@@ -185,12 +185,12 @@ def test_numbers_and_code_are_downloaded(open_page, name):
     table = pd.read_csv(io.BytesIO(event.value.path().read_bytes()))
     expected = {"landmarks": {"errors", "weights"}, "bounds": {"bounds", "posteriors"}}
     assert set(table["method" if name == "real_data" else "table"]) >= expected.get(name, {"svm", "pbrff"})
+    page.get_by_role("button", name="Python code").click()
     with page.expect_download() as event:
-        page.get_by_role("button", name="Python code").click()
+        page.get_by_role("button", name="Download it").click()
     assert event.value.suggested_filename == f"{name}_experiment.py"
     code = event.value.path().read_text(encoding="utf-8")
     assert "rff_engine" in code and (name == "real_data" or 'data = "moons"' in code)
-    page.get_by_text("Python code that reproduces this view").click()
     shown_code = page.locator("[data-testid=stCode] code")
     shown_code.wait_for()
     assert shown_code.inner_text().strip() == code.strip()

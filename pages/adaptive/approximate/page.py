@@ -11,7 +11,6 @@ from pages.adaptive import figures
 from pages.adaptive.approximate import compute, view
 from pages.adaptive.approximate.compute import DESCENT, DRAWS, R_VALUES, REAL_DATA, ROWS, ApproximationSettings
 from pages.shared import deferred, layout, lessons, live, sharing
-from pages.shared.controls import presets
 from pages.shared.controls.toy import DATA, KERNEL, NU, SEED, SIGMA
 from pages.shared.controls.widgets import Options, Scale, Several, mount
 from pages.shared.layout import error_text
@@ -115,17 +114,20 @@ def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, st
         "Monte Carlo, Orthogonal, Structured orthogonal, Fastfood, Halton, Sobol and Digital net draw one frequency "
         "after the other, or one block: r are the first r of one sample, and the band spans "
         f"{DRAWS} samples. All other methods are fitted for each r, at the points of their curves; while r moves, the "
-        "last of these at most at r is shown, its error in grey.",
-    )
-    layout.equation(
-        "relative error",
-        r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
-        r"\text{error} = \lVert \tilde K - K\rVert_F \,/\, \lVert K\rVert_F",
-        "The norm is the root of the sum of squares over all pairs of rows. Drawn frequencies weigh $p_j = 1/r$ each. "
-        "Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster choose $p$ and the $\\omega_j$ so that "
-        "this error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, Wang and "
-        "Kumar, 2019, Equation 5). Nyström has no frequencies: its features are $K_r^{-1/2}$ times the kernel's values "
-        "at $r$ landmarks.",
+        "last of these at most at r is shown, its error in grey."
+        + layout.equation(
+            "relative error",
+            r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
+            r"\text{error} = \lVert \tilde K - K\rVert_F \,/\, \lVert K\rVert_F",
+            "The norm is the root of the sum of squares over all pairs of rows. Drawn frequencies weigh $p_j = 1/r$ "
+            "each. "
+            "Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster choose $p$ and the $\\omega_j$ so "
+            "that "
+            "this error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, Wang and "
+            "Kumar, 2019, Equation 5). Nyström has no frequencies: its features are $K_r^{-1/2}$ times the kernel's "
+            "values "
+            "at $r$ landmarks.",
+        ),
     )
 
 
@@ -172,13 +174,12 @@ def settings_of(values) -> ApproximationSettings:
 
 def main() -> None:
     tour = lessons.Tour("approximate", CONTROLS)
-    values = mount(CONTROLS, tour, first=("first", "second", "data"))
+    values = mount(CONTROLS, tour, first=("second", "data"))
     layout.title(
-        "Random features replace a kernel by the average of **[[r]]** cosines. Their [[frequencies]] may be drawn "
-        "independently, spread evenly, or **fitted to the data**. Choose two methods, raise **r**, and see where their "
-        "frequencies lie and where they err; then compare all methods.",
+        "A kernel is replaced by the average of **[[r]]** cosines. Their [[frequencies]] may be drawn, spread "
+        "evenly, or "
+        "**fitted to the data**. Raise **r**, and see where two methods err.",
     )
-    presets.offer(presets.APPROXIMATION_PRESETS, CONTROLS)
     tour.show_card()
 
     pair = METHODS[values.first], METHODS[values.second]

@@ -26,8 +26,8 @@ METHODS = {METHOD_NAMES[method]: method for method in compute.METHODS}
 LEARNING, TEACHING = QUESTIONS = "What does it cost?", "May test points teach?"
 QUESTION = Tabs("question", "Question", None, QUESTIONS, LEARNING)
 INTRODUCTIONS = {
-    LEARNING: "A classifier that states a **[[bound]]** on its own error. Lengthen its step away from what it learned "
-    "first, and see **what each look at the other points costs**.",
+    LEARNING: "A classifier states a **[[bound]]** on its own error. Lengthen its step, and see **what each look at "
+    "the points costs**.",
     TEACHING: "Points of a test set only count errors. Here they come in blocks that **test first, then teach**, and "
     "there still is a **[[bound]]** on the error. Press Play, and compare with the same points as a test set.",
 }
@@ -146,8 +146,12 @@ def show_live(settings: CertificateSettings, certificate: Certificate, values, i
         "The test error is measured on 2000 fresh points, which a learner would not have. [[Left|Below]], the deeper "
         "the colour, the more of the voters agree; pale where they are divided. "
         + what_ledger_shows(certificate, values)
-        + " Every step is certified at once, D is not: one that is chosen after looking costs the logarithm of the "
-        "number of values that it could have had. On new points you may fix another D beforehand, and pay nothing.",
+        + " Both bounds hold at once, and the classifier takes the smaller. All other settings count as fixed "
+        "beforehand, and D until you move it. Every step is certified at once, D is not: one that is chosen after "
+        "looking costs the logarithm of the "
+        "number of values that it could have had. On new points you may fix another D beforehand, and pay nothing."
+        + f"\n\n{EXPLANATION}"
+        + layout.equation("the certificate", *EQUATIONS[settings.prior_fraction > 0]),
     )
 
 
@@ -160,7 +164,7 @@ def what_is_promised(certificate: Certificate) -> str:
         )
     return (
         f"**The other {certificate.n_bound} points bound the error twice: by counting errors alone, the dashed line, "
-        "and with what they teach, the bars. Both hold at once, and the classifier takes the smaller.**"
+        "and with what they teach, the bars.**"
     )
 
 
@@ -205,6 +209,18 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
         "numbers of errors that are fixed on the first half (dots, the smallest is filled); to have several costs a "
         "little. Dashed: the first classifier alone, tested by all of these points. "
         f"{majority_in_words(blocks.majority_error)}With fewer points n each block teaches more."
+        + layout.equation(
+            "progressive validation",
+            r"\sum_{t}\Big(-c_t\ln(1-r_t)-\sum_{i\in E_t}\ln(1-V_ir_t)\Big)\le q,\qquad\Pr(\Gamma_K>q)=\varepsilon",
+            r"$r_t$ is the risk of block $t$'s classifier, $c_t$ of its points are right, those in $E_t$ err, each "
+            r"with a "
+            r"$V_i$ uniform on $(0,1)$. Counting ends at $K$ errors, and $\Gamma_K$ is a sum of $K$ independent "
+            "exponential variables of mean 1. Certified is the largest mean of the $r_t$, weighted by points, that "
+            "this "
+            "allows (Blum, Kalai and Langford, 1999; the proof is in docs/theory.md of the repository). Here the "
+            "learner "
+            "is ridge regression of the labels on the chosen features.",
+        )
     )
     if not live.has_server:
         layout.figure(
@@ -218,15 +234,6 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
         packed = view.live_blocks(settings, METHODS[values.method], values.D, values.blocks)
         live.mount("blocks", packed, values, (ARRIVED,))
         layout.caption_below(seen, details)
-    layout.equation(
-        "progressive validation",
-        r"\sum_{t}\Big(-c_t\ln(1-r_t)-\sum_{i\in E_t}\ln(1-V_ir_t)\Big)\le q,\qquad\Pr(\Gamma_K>q)=\varepsilon",
-        r"$r_t$ is the risk of block $t$'s classifier, $c_t$ of its points are right, those in $E_t$ err, each with a "
-        r"$V_i$ uniform on $(0,1)$. Counting ends at $K$ errors, and $\Gamma_K$ is a sum of $K$ independent "
-        "exponential variables of mean 1. Certified is the largest mean of the $r_t$, weighted by points, that this "
-        "allows (Blum, Kalai and Langford, 1999; the proof is in docs/theory.md of the repository). Here the learner "
-        "is ridge regression of the labels on the chosen features.",
-    )
     if live.has_server:  # the static edition shows all parts at once
         hide_controls([STRETCH.key, "prior", "tries", ARRIVED.key])
 
@@ -256,8 +263,6 @@ def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> Non
     """Show the vote, its certificate, and the cost of each look at the points."""
     certificate = compute.certified_vote(settings, METHODS[values.method], values.D).certificate(values.stretch)
     show_live(settings, certificate, values, in_lesson)
-    layout.explain(EXPLANATION)
-    layout.equation("the certificate", *EQUATIONS[settings.prior_fraction > 0])
     deferred.show("peeking", lambda: show_peeking(compute.peeking(certificate.n_bound, values.eps), values))
     if live.has_server:
         hide_controls([BLOCKS.key, ARRIVED.key])

@@ -177,13 +177,12 @@ def main() -> None:
         "**Weights choose only among what was drawn: turn the prior away from a bright spot, and its wave is lost.**",
         f"{HANDLES}The kernel of a prior that is a circle depends on distance alone; the "
         "learned kernels repeat the pattern of the classes. "
-        "[[Top|First]]: the prior density, the loss of every frequency (bright is low), and the posterior density. "
-        f"[[Middle|Then]]: the {values.N} candidates drawn from the prior; the area of a dot is its weight. "
-        "[[Bottom|Last]]: the similarity of two points whose difference is δ. At a large β the learned kernels become "
-        "a single wave.",
+        "Planes: the loss of every frequency (bright is low), and the posterior density. Folded: the prior, and the "
+        f"{values.N} candidates drawn from it; the area of a dot is its weight. A kernel is the similarity of two "
+        "points whose difference is δ. At a large β the learned kernels become a single wave."
+        + layout.equation(*POSTERIOR_EQUATION)
+        + layout.equation(*OKRFF_EQUATION),
     )
-    layout.equation(*POSTERIOR_EQUATION)
-    layout.equation(*OKRFF_EQUATION)
     deferred.show("errors", lambda: show_errors(values, settings))
     deferred.show("path", lambda: show_path(values, settings))
     sharing.offer(

@@ -395,6 +395,8 @@ class LiveKernel extends LiveView {
       words.textContent = `${method.toUpperCase()}: KL ${kl.toFixed(2)} nats, ${count} of ${N} effective`;
       words.classList.toggle("stale", Boolean(this.data.rough));
     }
+    const [reached, allowed] = [this.summary.okrff.divergence, this.value("rho") * this.N];
+    this.find(".okrff-words").textContent += `, divergence ${reached.toPrecision(3)} of ρ = ${allowed.toPrecision(3)}`;
     this.find(".posterior-words").textContent = `posterior density at β = ${this.value("beta").toPrecision(3)}`;
     this.find(".data-words").textContent = omegaInFocus ? "data, and the wave of this frequency" : "data";
     this.find(".reading").textContent = this.reading();
@@ -405,14 +407,11 @@ class LiveKernel extends LiveView {
     this.find(".handle-advice").hidden = !this.turnable || turned || Boolean(omegaInFocus);
   }
 
-  /** Words on the frequency in focus, or on OKRFF's radius. */
+  /** Words on the frequency in focus. */
   reading() {
     const { candidate } = this.focus;
     const omega = this.omegaInFocus;
-    if (!omega) {
-      const [reached, allowed] = [this.summary.okrff.divergence, this.value("rho") * this.N];
-      return `OKRFF is at a divergence of ${reached.toPrecision(3)} from the prior; at most ρ = ${allowed.toPrecision(3)} is allowed.`;
-    }
+    if (!omega) return "";
     const { loss } = labelSpectrum(this.X, this.y, omega[0], omega[1]);
     const extent = this.data.frequency_extent;
     const decimals = extent < 1 ? Math.min(2 - Math.floor(Math.log10(extent)), 20) : 1;

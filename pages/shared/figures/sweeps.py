@@ -101,7 +101,7 @@ def _finish(fig, means: pd.DataFrame) -> go.Figure:
         fig.add_hline(y=100 * error, line=line)
         add_curve(fig, [None], [None], f"{METHOD_NAMES['svm']}: {100 * error:.2f} %", line)
     fig.update_yaxes(title="error, %", rangemode="tozero")
-    return finish(fig, height=460, margin={"l": 8, "r": 8, "t": 60, "b": 8})
+    return finish(fig, height=380, margin={"l": 8, "r": 8, "t": 60, "b": 8})
 
 
 def _round_ticks(values) -> list[int]:

@@ -17,6 +17,7 @@ import streamlit as st
 
 from pages.shared import browser
 from pages.shared.catalogue import BY_NAME
+from pages.shared.controls import presentation
 from pages.shared.controls.widgets import Control, as_text, without_headings
 from pages.shared.sharing import codes
 from pages.shared.sharing.program import program
@@ -86,8 +87,8 @@ def offer(
         st.divider()
         st.markdown("**Take it with you**")
         _row(page, {"page": page, "query": link}, numbers, code)
+        presentation.show_button()
         st.caption(f"{caption} {documentation_sentence(page)}")
-        _show(code)
 
 
 @st.fragment
@@ -105,25 +106,18 @@ def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) 
             icon=":material/table:",
             on_click="ignore",
         )
-        st.download_button(
-            "Python code",
+        shown = st.popover("Python code", icon=":material/code:", key="shown_code", on_change="rerun")
+        shown.download_button(
+            "Download it",
             lambda: code,  # may name a visitor's columns, so it gets no address before a click
             f"{page}_experiment.py",
             "text/x-python",
             key="code",
-            icon=":material/code:",
+            icon=":material/download:",
             on_click="ignore",
         )
-
-
-@st.fragment
-def _show(code: str) -> None:
-    """Show the code, sent when the expander opens: highlighting it loads 1.5 MB of script."""
-    shown = st.expander(
-        "Python code that reproduces this view", icon=":material/code:", key="shown_code", on_change="rerun"
-    )
-    if shown.open:
-        shown.code(code, "python")
+        if shown.open:  # highlighting it loads 1.5 MB of script
+            shown.code(code, "python")
 
 
 def documentation_address(page: str, site: str) -> str:
