@@ -108,7 +108,7 @@ def test_candidates_of_the_draws_are_the_engines():
 
 
 @pytest.mark.slow
-def test_noise_of_centroids_and_of_copies_is_a_control_of_the_sidebar():
+def test_noise_of_centroids_and_of_copies_is_a_control_of_the_page():
     code = encode_points([[0.5, 0.5], [0.7, 0.5], [-0.5, -0.5], [-0.7, -0.5]], [1, 1, -1, -1])
     for settings in ({"how": "k-means"}, {"data": OWN, "points": code}):
         app = opened("landmarks", **settings)
@@ -127,7 +127,7 @@ def test_every_place_of_the_slider_of_the_noise_is_a_value_of_its_control():
 
 
 @pytest.mark.slow
-def test_another_order_than_2_is_computed_by_the_server_with_the_width_of_the_sidebar():
+def test_another_order_than_2_is_computed_by_the_server_with_the_width_of_the_control():
     data = sent(opened("learn_kernel", mu="3"))
     assert "draws" not in data and data["mu"] == 3 and set(data["settings"]) == {"beta", "rho"}
 

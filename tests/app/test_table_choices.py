@@ -75,8 +75,8 @@ def test_choices_on_reading_are_those_that_the_reader_takes():
 @pytest.fixture
 def programs(monkeypatch) -> list[str]:
     """The programs that pages offer."""
-    made, show = [], sharing._show
-    monkeypatch.setattr(sharing, "_show", lambda code: made.append(code) or show(code))
+    made, make = [], sharing.program
+    monkeypatch.setattr(sharing, "program", lambda *given: made.append(make(*given)) or made[-1])
     return made
 
 

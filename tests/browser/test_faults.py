@@ -25,10 +25,10 @@ def experiment(page) -> dict:
     return page.evaluate(
         """() => ({
             query: [...new URL(location).searchParams].map((one) => one.join('=')).sort(),
-            controls: [...document.querySelectorAll('[data-testid=stSidebar] :is(input, [role=slider])')].map((one) =>
+            controls: [...document.querySelectorAll('.st-key-controls :is(input, [role=slider])')].map((one) =>
                 [one.ariaLabel, one.value ?? '', one.getAttribute('aria-valuenow'), one.checked]
             ),
-            chosen: [...document.querySelectorAll('[data-testid=stSidebar] [aria-checked=true]')].map((one) =>
+            chosen: [...document.querySelectorAll('.st-key-controls [aria-checked=true]')].map((one) =>
                 one.innerText
             ),
             figures: [...document.querySelectorAll('.js-plotly-plot')].map((one) => JSON.stringify(one.data)),

@@ -160,16 +160,15 @@ def test_on_a_phone_handles_are_large_words_fit_and_the_menu_closes(phone):
     assert len(prior) == 5
     for (left, top), (right, same) in zip(prior, learned, strict=True):
         assert left < PHONE / 2 < right + 20 and top == same
+    phone.get_by_text("Details", exact=True).first.tap()
+    phone.get_by_text("Each row is one").first.wait_for()
     assert any(
         "Each row is one landmark" in text
         for text in phone.locator("[data-testid=stCaptionContainer]").all_inner_texts()
     )
     for slider in phone.locator(".live input[type=range]").all():
         assert slider.bounding_box()["height"] >= 44
-    phone.locator("[data-testid=stExpandSidebarButton]").tap()
-    phone.wait_for_function(
-        "() => document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().left === 0"
-    )
+    phone.locator(".st-key-landmarks").scroll_into_view_if_needed()
     reach = phone.evaluate(
         """() => {
             const thumb = document.querySelector('.st-key-landmarks [data-testid=stSliderThumbValue]').parentElement;
@@ -180,6 +179,10 @@ def test_on_a_phone_handles_are_large_words_fit_and_the_menu_closes(phone):
         }"""
     )
     assert reach == [True] * 4
+    phone.locator("[data-testid=stExpandSidebarButton]").tap()
+    phone.wait_for_function(
+        "() => document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().left === 0"
+    )
     phone.locator("[data-testid=stSidebarNavLink]").filter(has_text="Bounds").tap()
     phone.wait_for_function(
         """() => document.querySelector('h1')?.innerText.startsWith('What does a bound')

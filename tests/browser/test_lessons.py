@@ -63,14 +63,14 @@ def at_step(page, lesson: Lesson, step: int) -> None:
 
 
 def shows(page, settings: dict) -> None:
-    """Check that the URL has the settings, up to the page's defaults, and that the sidebar's sliders show them."""
+    """Check that the URL has the settings, up to the page's defaults, and that the page's sliders show them."""
     settle(page)
     for key, value in settings.items():
         page.wait_for_function(
             "([key, value]) => [value, null].includes(new URL(location.href).searchParams.get(key))",
             arg=[key, as_text(value)],
         )
-        widget = page.locator(f"[data-testid=stSidebar] .st-key-{key} input[type=range]")
+        widget = page.locator(f".st-key-controls .st-key-{key} input[type=range]")
         if widget.count():
             zeros = "0*" if "." in as_text(value) else r"(\.0*)?"  # sliders show 0.1 as 0.10
             expect(widget).to_have_attribute("aria-valuetext", re.compile(f"^{re.escape(as_text(value))}{zeros}$"))
@@ -248,7 +248,7 @@ def test_projector_mode_enlarges_all_pages_hides_their_bars_and_can_be_left(open
     page = open_page("kernel")
     show_all(page)
     fonts = root_font(page), tick_font(page, "errors")
-    bars = [page.get_by_test_id(part).first for part in ("stSidebar", "stHeader")]
+    bars = [page.locator(".st-key-controls"), page.get_by_test_id("stHeader").first]
     for bar in bars:
         expect(bar).to_be_visible()
     page.get_by_role("button", name="Projector mode").click()

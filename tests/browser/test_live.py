@@ -167,6 +167,8 @@ ALONG_BETA = "document.querySelector('.st-key-along_beta .js-plotly-plot').data.
 @pytest.mark.first
 def test_a_drag_redraws_the_view_and_its_end_is_in_the_url(open_page):
     page = open_live(open_page)
+    page.set_viewport_size({"width": 1440, "height": 1500})  # with the figure below the view
+    page.wait_for_selector(".st-key-along_beta .js-plotly-plot")
     page.evaluate(
         "() => { window.sent = 0; const view = document.querySelector('.live').view, report = view.report;"
         "view.report = (...a) => { window.sent++; report(...a); }; }"
@@ -291,12 +293,12 @@ def test_width_and_noise_move_under_the_hand_and_a_release_changes_nothing(open_
 
 
 def shown_beside_the_picture(page, name: str, is_so: bool) -> None:
-    """Check that a slider is at the picture, or else in the sidebar."""
+    """Check that a slider is at the picture, or else in the row of controls."""
     expect(page.locator(f".live input[name={name}]")).to_be_visible(visible=is_so)
     expect(page.locator(f".st-key-{name}")).to_be_visible(visible=not is_so)
 
 
-def test_a_slider_that_the_view_cannot_follow_is_in_the_sidebar(open_page):
+def test_a_slider_that_the_view_cannot_follow_is_among_the_controls(open_page):
     shown_beside_the_picture(open_live(open_page, "learn_kernel"), "sigma", True)
     shown_beside_the_picture(open_live(open_page, "learn_kernel?mu=3"), "sigma", False)
     page = open_live(open_page, "landmarks?noise=0.3")
@@ -675,7 +677,7 @@ def test_failures_on_samples_are_the_engines_and_more_are_drawn_by_buttons(open_
     expected = coverage.simulate_promises(1000, 6.0, 0.1, draws[:400])
     assert shown["failures"] == {"printed": expected.printed.failures, "corrected": expected.corrected.failures}
     assert shown["said"] == f"{100 * expected.printed.rate:.1f} %" and expected.printed.rate > 0.1
-    assert page.locator("[data-testid=stSidebar] .st-key-beta").is_hidden()  # changes nothing here
+    assert page.locator(".st-key-controls .st-key-beta").is_hidden()  # changes nothing here
     page.get_by_role("button", name="New sample").click()
     page.wait_for_function(SETTLED.format("samples", "401"))
     page.get_by_role("button", name="1000 more").click()

@@ -20,7 +20,7 @@ def test_parts_appear_when_the_reader_scrolls_or_prints(open_page, server):
     assert page.evaluate(SHOWN)[2]
     # A part that has been left follows the controls once more, and then waits again.
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
-    slider = page.locator("[data-testid=stSidebar] .st-key-r input[type=range]")
+    slider = page.locator(".st-key-controls .st-key-r input[type=range]")
     for r in (30, 50):
         slider.press("ArrowRight")
         page.wait_for_function(f"() => location.search.includes('r={r}')")

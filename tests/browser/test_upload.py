@@ -94,8 +94,10 @@ def taken(page, guess: str, answer: str) -> None:
 
 def chosen(page, guess: str, answer: str) -> None:
     """Choose an answer at the control of a guess, once the page is at rest."""
+    place = page.get_by_role("combobox", name=guess, exact=True)
+    place.scroll_into_view_if_needed()  # while the page scrolls, a list closes
     settle(page)
-    page.get_by_role("combobox", name=guess, exact=True).click()
+    place.click()
     page.get_by_role("option", name=answer).click()
 
 
@@ -110,6 +112,7 @@ def test_a_reader_sees_a_sample_then_brings_tables_and_puts_a_guess_right(open_p
 
     upload(page, EXCEL, "sales.xlsx")
     expect(page.get_by_text("60 rows, 3 columns.")).to_be_visible()
+    page.get_by_text("Change how it was read").click()
     taken(page, "Sheet", "Sales")
     assert "Read as sheet Sales of a workbook." in " ".join(main_text(page).split())
     wait_until(lambda: problems(page) == {})

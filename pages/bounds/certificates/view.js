@@ -197,7 +197,7 @@ class LiveCertificate extends LiveView {
       ? `The vote at D = ${this.text("D")} is being computed.`
       : this.looked
         ? `You have looked at several D on these points: the certificate now holds for all ${this.counts.length} values at once, at ${price} nats.`
-        : free;
+        : `${free} D counts as fixed beforehand.`;
     if (!this.waits && this.heldOut !== null) {
       this.find(".looked-words").textContent += ` Counting errors alone promises ${percent(this.heldOut)}.`;
     }

@@ -202,7 +202,8 @@ def main() -> None:
         st.stop()
     line = st.empty()
     line.markdown(upload.reading(table))
-    read = st.expander("Change how it was read", icon=":material/table:", key="reading")
+    opened = upload.doubts(table)
+    read = st.expander("Change how it was read", icon=":material/table:", key=f"reading {table.file}", expanded=opened)
     with read:
         asked = upload.ask(table)
         upload.show_table(table, asked)

@@ -300,6 +300,12 @@ def reading(upload: Upload, left_out: Sequence[str] = ()) -> str:
     return " ".join([start, *map(escaping.markdown, [taken, *table.notes, *left_out])])
 
 
+def doubts(upload: Upload) -> bool:
+    """Return whether there were notes on guesses when the file was first read: then the choices are open, and stay."""
+    noted = any(one.note for one in (*upload.table.guesses, *upload.table.columns))
+    return st.session_state.setdefault(f"doubts about {upload.file}", noted and not upload.sample)
+
+
 def show_table(upload: Upload, asked: Asked) -> None:
     """Show a control for each guess of the reader, notes on columns, and the first rows below headings with kinds."""
     table = upload.table

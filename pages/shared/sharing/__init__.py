@@ -107,15 +107,16 @@ def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) 
             on_click="ignore",
         )
         shown = st.popover("Python code", icon=":material/code:", key="shown_code", on_change="rerun")
-        shown.download_button(
-            "Download it",
-            lambda: code,  # may name a visitor's columns, so it gets no address before a click
-            f"{page}_experiment.py",
-            "text/x-python",
-            key="code",
-            icon=":material/download:",
-            on_click="ignore",
-        )
+        with shown:
+            st.download_button(
+                "Download it",
+                lambda: code,  # may name a visitor's columns, so it gets no address before a click
+                f"{page}_experiment.py",
+                "text/x-python",
+                key="code",
+                icon=":material/download:",
+                on_click="ignore",
+            )
         if shown.open:  # highlighting it loads 1.5 MB of script
             shown.code(code, "python")
 
