@@ -17,6 +17,7 @@ PARTS = {
     ("landmarks?beta=many&lesson=prior-to-cosine", 1440): [
         "{stApp}.stApp",
         "{stHeader}",
+        "{stMain} h1",
         "{stMainBlockContainer} {stElementContainer}",
         "{stMainBlockContainer}:has(.lesson)",
         "{stLayoutWrapper}:has(> .st-key-unseen)",
@@ -33,7 +34,7 @@ PARTS = {
         ".st-key-controls > {stLayoutWrapper}:has(> .st-key-lessons)",
         ".st-key-controls {stElementContainer}:has(> {stButtonGroup})",
         ".st-key-more_settings {stHorizontalBlock} > {stElementContainer}",
-        ".st-key-more_settings {stElementContainer}:has(> .stMarkdown)",
+        ".st-key-more_settings {stElementContainer}:has(> {stMarkdown})",
         ".st-key-link_note",
         ".st-key-step_entries",
         ".st-key-steps button",
@@ -43,7 +44,7 @@ PARTS = {
     ("", 1440): [".st-key-first_steps {stPageLink} a", "{stPageLink} a > :has(> {stIconMaterial})"],
     ("", PHONE): [
         "{stSidebar}",
-        "{stSidebarCollapseButton} button",
+       
         "{stSidebarNavLink}",
         "{stExpandSidebarButton}",
         ".st-key-first_steps {stPopover}",

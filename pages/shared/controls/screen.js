@@ -152,7 +152,7 @@ function showStill(figure) {
 function closeMenu(event) {
   if (!NARROW.matches || !(event.target instanceof Element) || !event.target.closest(PAGE_LINK)) return;
   /** @type {HTMLElement | null} */
-  const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
+  const button = document.querySelector("[data-testid=stSidebar] button");
   button?.click();
 }
 
