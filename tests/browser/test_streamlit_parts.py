@@ -44,7 +44,6 @@ PARTS = {
     ("", 1440): [".st-key-first_steps {stPageLink} a", "{stPageLink} a > :has(> {stIconMaterial})"],
     ("", PHONE): [
         "{stSidebar}",
-       
         "{stSidebarNavLink}",
         "{stExpandSidebarButton}",
         ".st-key-first_steps {stPopover}",
