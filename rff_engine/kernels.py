@@ -746,10 +746,10 @@ def squared_distances_from(Y: MatrixLike) -> Callable[[Any], np.ndarray]:
     far from 0, such as a year, makes these squares larger than needed; one product then adds the squares, too.
     """
     Y = Y.astype(np.float64, copy=False)
-    is_sparse, squares = sp.issparse(Y), row_norms(Y, squared=True)
-    products = (-2.0 * Y).T.tocsr() if is_sparse else -2.0 * Y.T
+    squares = row_norms(Y, squared=True)
+    products = (-2.0 * Y).T.tocsr() if sp.issparse(Y) else -2.0 * Y.T
     centre, summed = 0.0, None
-    if not is_sparse:
+    if not sp.issparse(Y):
         centre = Y.mean(axis=0)
         centred = Y - centre
         summed = np.vstack([-2.0 * centred.T, np.ones(len(Y)), row_norms(centred, squared=True)])

@@ -5,6 +5,8 @@ They need the kernel but not its Fourier transform, and the data: `estimators.Ny
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +27,24 @@ _COLUMNS = 128  # of a triangular root at once
 __all__ = ["KernelOfRows", "NystroemMap", "PrecomputedKernel"]
 
 
+class _Called(ABC):
+    """A kernel that is called with two arrays, as `NystroemMap` uses it."""
+
+    @abstractmethod
+    def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray: ...
+
+    def _values(self, X):
+        return self(X)
+
+    def _values_from(self, others):
+        return lambda X: self(X, others)
+
+
 @dataclass(frozen=True)
-class KernelOfRows:
+class KernelOfRows(_Called):
     """The kernel matrix of a function of two rows."""
 
-    function: Any
+    function: Callable[..., Any]
 
     def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray:
         try:
@@ -41,18 +56,15 @@ class KernelOfRows:
         check_size(values, "kernel")
         return values
 
-    def _values(self, X):
-        return self(X)
 
-    def _values_from(self, others):
-        return lambda X: self(X, others)
-
-
-class PrecomputedKernel(KernelOfRows):
+@dataclass(frozen=True)
+class PrecomputedKernel(_Called):
     """The columns of a kernel matrix that belong to the landmarks."""
 
+    rows: Any
+
     def __call__(self, X: MatrixLike, Y: MatrixLike | None = None) -> np.ndarray:
-        columns = X[:, self.function]
+        columns = X[:, self.rows]
         return np.asarray(columns.toarray() if sp.issparse(columns) else columns)
 
 

@@ -88,14 +88,12 @@ def show_grid(settings: AdaptiveSettings, grid: GridWeights) -> None:
         "the hill returns."
         + layout.equation(
             "empirical kernel approximation loss",
-            r"\min_{W,\; p\ge 0}\; \sum_{s,t=1}^{n} q_s^2 q_t^2 "
-            r"\Big(\sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x_s - x_t)\big) - k(x_s - x_t)\Big)^2 "
-            r"+ \lambda \lVert p\rVert^2",
+            r"\min_{W,\; p\ge 0}\; \sum_{s,t=1}^{n} q_s^2 q_t^2 \Big(\sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x_s - "
+            r"x_t)\big) - k(x_s - x_t)\Big)^2 + \lambda \lVert p\rVert^2",
             "The sum is over $n$ landmarks instead of all $N$ points; $q_s^2$ is $1/n$ for landmarks drawn at random "
             "(Sample) and the share of the points in a cluster for centroids (Cluster), or for the rows nearest to "
-            "them "
-            "(Li, Zhang, Wang and Kumar, 2019, Equation 5). For given frequencies the weights are a quadratic program: "
-            "that is the grid above, as in Figure 1 of the paper.",
+            "them (Li, Zhang, Wang and Kumar, 2019, Equation 5). For given frequencies the weights are a quadratic "
+            "program: that is the grid above, as in Figure 1 of the paper.",
         ),
         key="grid",
         alt="The points with their landmarks, the prior's weights on a grid of frequencies, and the weights for the "
@@ -126,13 +124,10 @@ def show_descent(values, settings: AdaptiveSettings, path: Descent) -> None:
             r"\nabla_{\omega_j} L = 4\, p_j \sum_{s} \Big( \cos(\omega_j\cdot x_s) \,(G\,\mathbf{s}_j)_s "
             r"- \sin(\omega_j\cdot x_s)\,(G\,\mathbf{c}_j)_s \Big)\, x_s, \qquad "
             r"G_{st} = q_s^2 q_t^2 \big(\tilde k(x_s, x_t) - k(x_s, x_t)\big)",
-            "$\\mathbf{c}_j$ and $\\mathbf{s}_j$ are the cosines and sines of $\\omega_j\\cdot x_t$ over the "
-            "landmarks (Li "
-            "et al., 2019, Equation 6, with the factor 4 that finite differences confirm). The paper alternates "
-            "steps of "
-            "$W$ and $p$; here the weights are optimal for every $W$, and L-BFGS moves $W$. A frequency and its "
-            "opposite "
-            "give the same cosine.",
+            "$\\mathbf{c}_j$ and $\\mathbf{s}_j$ are the cosines and sines of $\\omega_j\\cdot x_t$ over the landmarks "
+            "(Li et al., 2019, Equation 6, with the factor 4 that finite differences confirm). The paper alternates "
+            "steps of $W$ and $p$; here the weights are optimal for every $W$, and L-BFGS moves $W$. A frequency and "
+            "its opposite give the same cosine.",
         ),
     )
 
@@ -148,17 +143,14 @@ def show_densities(settings: AdaptiveSettings, plane: ImportancePlane) -> None:
         "that with the player: with enough landmarks, moving the frequencies helps far more than drawing them well."
         + layout.equation(
             "Claim 1, the optimal importance density",
-            r"q(\omega) \;\propto\; p(\omega)\,\sqrt{\mathbb{E}\cos^2\big(\omega\cdot(x - x')\big)} "
-            r"\;\propto\; \Big(e^{-\sigma^2\lVert\omega\rVert^2} "
-            r"+ e^{-(\sigma^2 + 2\sigma_0^2)\lVert\omega\rVert^2}\Big)^{1/2}",
-            "With weights $p/q$ the estimate is unbiased for every $q$, and this one minimizes its mean squared "
-            "error. The "
-            "second form is Claim 1 of Li et al. (2019), for differences $x - x' \\sim N(0, \\sigma_0^2 I)$; here "
+            r"q(\omega) \;\propto\; p(\omega)\,\sqrt{\mathbb{E}\cos^2\big(\omega\cdot(x - x')\big)} \;\propto\; "
+            r"\Big(e^{-\sigma^2\lVert\omega\rVert^2} + e^{-(\sigma^2 + 2\sigma_0^2)\lVert\omega\rVert^2}\Big)^{1/2}",
+            "With weights $p/q$ the estimate is unbiased for every $q$, and this one minimizes its mean squared error. "
+            "The second form is Claim 1 of Li et al. (2019), for differences $x - x' \\sim N(0, \\sigma_0^2 I)$; here "
             f"$\\sigma_0 = {plane.spread:.2f}$, measured on the points. The first form uses the points themselves: the "
             "mean of $\\cos^2$ over pairs is $(1 + |\\varphi(2\\omega)|^2)/2$, $\\varphi$ their characteristic "
-            "function. "
-            "Since it lies between ½ and 1, no frequency is drawn more than √2 times as often as another with the same "
-            "prior density.",
+            "function. Since it lies between ½ and 1, no frequency is drawn more than √2 times as often as another "
+            "with the same prior density.",
         ),
         key="densities",
         alt="Prior density and two importance densities along a line, and the ratio of the best one to the prior",
@@ -185,10 +177,9 @@ def show_landmark_curve(values, settings: AdaptiveSettings, path: Descent) -> No
             r"\sup_{f}\, \lvert L^c(f) - L(f)\rvert \le 8\rho\,(r_W + L_k)",
             "$L$ is the mean squared error of the kernel over all pairs of points, $L_n$ that over pairs of different "
             "landmarks, drawn with replacement, and $L^c$ that over weighted centroids. $f$ ranges over all "
-            "frequencies of "
-            "length at most $r_W$ with weights that sum to 1; $d_X$ is the largest distance of two points, $\\rho$ the "
-            "largest distance to a centroid, and $L_k = e^{-1/2}/\\sigma$ (Li et al., 2019). The first holds with "
-            "probability $1 - \\delta$, here 95 %, the second always.",
+            "frequencies of length at most $r_W$ with weights that sum to 1; $d_X$ is the largest distance of two "
+            "points, $\\rho$ the largest distance to a centroid, and $L_k = e^{-1/2}/\\sigma$ (Li et al., 2019). The "
+            "first holds with probability $1 - \\delta$, here 95 %, the second always.",
         ),
         key="landmark_curve",
         alt="Error over all points against the number of landmarks, for sampled rows and for centroids",

@@ -127,9 +127,8 @@ EQUATIONS = (
     (
         "PAC-Bayes-kl (one landmark, or all pairs; no t)",
         r"\mathrm{kl}\big(\widehat L^l(Q)\,\|\,L^l(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
-        r"\ln\frac{2\sqrt{n-1}}\varepsilon}{n-1}, \qquad "
-        r"\mathrm{kl}\big(\widehat L(Q)\,\|\,L(Q)\big) \le \frac{\mathrm{KL}(Q\|P) + "
-        r"\ln\frac{2\sqrt m}\varepsilon}m, \quad m=\lfloor n/2\rfloor",
+        r"\ln\frac{2\sqrt{n-1}}\varepsilon}{n-1}, \qquad \mathrm{kl}\big(\widehat L(Q)\,\|\,L(Q)\big) \le "
+        r"\frac{\mathrm{KL}(Q\|P) + \ln\frac{2\sqrt m}\varepsilon}m, \quad m=\lfloor n/2\rfloor",
         "Maurer (2004), solved numerically for the largest $L^l(Q)$; the second is not in the paper: a mean over all "
         "pairs is a mean over ways of splitting the sample into m independent pairs, and kl is convex. Both have one "
         "form only, and no t: for each Q they are about as good as Theorems 1 and 3 at the best t, without the price "
@@ -253,19 +252,16 @@ def show_union(values, union) -> None:
             "A hard case, computed exactly: each landmark has one hypothesis of its own, right for a pair or wrong "
             "like a coin, and t is the best."
             + "\n\nLandmarks that are chosen by looking at the sample, such as some of each class, are covered by "
-            "the bound for "
-            "all n points. Centroids of k-means are not points of the sample, so no such bound covers them, unless "
-            "they "
-            "are made of other points."
+            "the bound for all n points. Centroids of k-means are not points of the sample, so no such bound covers "
+            "them, unless they are made of other points."
             + layout.equation(
                 "landmarks, union of n_L",
                 r"L^l(Q^l) \le \widehat L^l(Q^l) + \frac1t\Big(\mathrm{KL}(Q^l\|P) + \frac{t^2}{2(n-1)} + "
                 r"\ln\frac{n_L}\varepsilon\Big) \quad\text{for all } l = 1, \dots, n_L",
                 "Letarte, Morvant and Germain (2019), Section 4.2, as printed; corrected, $8(n-1)$ takes the place of "
                 "$2(n-1)$. If each of $n_L$ bounds fails with probability $\\varepsilon/n_L$, one of them fails with "
-                "at most "
-                "$\\varepsilon$. A width σ chosen among $g$ on the same sample costs a factor $g$ more inside the "
-                "logarithm.",
+                "at most $\\varepsilon$. A width σ chosen among $g$ on the same sample costs a factor $g$ more inside "
+                "the logarithm.",
             ),
             key="union figure",
             alt="Probability that a bound fails for one of several landmarks against their number, with and without "

@@ -158,10 +158,8 @@ def show_result(run: Run) -> None:
                 r"\sin\omega_1\!\cdot\! x,\dots,\sin\omega_D\!\cdot\! x\big),\quad \omega_j \sim Q",
                 "RFF draws the $D$ frequencies from the kernel's own distribution; PBRFF from the pseudo-posterior "
                 "$Q_m \\propto e^{-\\beta\\sqrt n\\,\\widehat L_S(h_m)}$; OKRFF from the distribution that maximises "
-                "the "
-                "alignment within a $\\chi^2$-ball of radius $\\rho$ around the prior (Letarte, Morvant and Germain, "
-                "2019, "
-                "Section 6.2).",
+                "the alignment within a $\\chi^2$-ball of radius $\\rho$ around the prior (Letarte, Morvant and "
+                "Germain, 2019, Section 6.2).",
             )
         )
     else:

@@ -62,8 +62,8 @@ def show_lift(seed: int) -> None:
                 f"{compute.CIRCLE_FRESH} fresh points. For one fixed $f$ the first tends to the second as $n$ grows; "
                 f"for an "
                 "$f$ chosen on the sample it is usually too small, which is why bounds are needed. The excess risk is "
-                r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$. The map: "
-                r"$\varphi(x) = \sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
+                r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$. The map: $\varphi(x) = "
+                r"\sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
                 r"\cos(0.98x_1-0.98x_2+6.05)\big)$.",
             ),
             key="losses",
@@ -121,8 +121,7 @@ def show_regression(settings: KernelSettings, D: int) -> None:
             r"The part of $f$ orthogonal to all $k(\cdot, x_i)$ is 0 at the points and only adds to the norm, so the "
             r"best $f$ has none (Kimeldorf and Wahba, 1971). This holds for any loss. $\lVert f\rVert^2 = \alpha^\top "
             r"K\alpha$. On features, the rows of $\Phi$, the same problem is solved by $\theta = (\Phi^\top\Phi + "
-            r"n\lambda "
-            r"I)^{-1} \Phi^\top y$, with as many unknowns as features.",
+            r"n\lambda I)^{-1} \Phi^\top y$, with as many unknowns as features.",
         ),
         key="line",
         alt="Kernel ridge regression of points on a line as a sum of kernels, and its approximations by features",
@@ -148,12 +147,10 @@ def show_regression(settings: KernelSettings, D: int) -> None:
                 "what it costs",
                 r"\underbrace{O\big(n^2(d+n)\big)}_{\text{kernel ridge}}\qquad "
                 r"\underbrace{O\big(nD(d+D)+D^3\big)}_{\text{ridge on } D \text{ random or Nyström features}}",
-                "The kernel matrix takes $n^2 d$ operations and its factorisation $n^3/3$; features take $nDd$, "
-                "their products "
-                "$nD^2$, and the system $D^3$. Nyström's features add $nD^2 + D^3$ for the root of the landmarks' "
-                "matrix "
-                "(Williams and Seeger, 2001). Rudi and Rosasco (2017) show that $D$ of the order of $\\sqrt n\\ln n$ "
-                "frequencies are enough for the error of kernel ridge regression, $O(1/\\sqrt n)$.",
+                "The kernel matrix takes $n^2 d$ operations and its factorisation $n^3/3$; features take $nDd$, their "
+                "products $nD^2$, and the system $D^3$. Nyström's features add $nD^2 + D^3$ for the root of the "
+                "landmarks' matrix (Williams and Seeger, 2001). Rudi and Rosasco (2017) show that $D$ of the order of "
+                "$\\sqrt n\\ln n$ frequencies are enough for the error of kernel ridge regression, $O(1/\\sqrt n)$.",
             ),
             key="growth",
             alt="Time to fit against the number of training points, with lines that grow as n cubed and as n",

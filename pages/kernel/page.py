@@ -39,24 +39,21 @@ def show_line(values, settings: compute.KernelSettings, moved: Moved | None) -> 
     live.mount("prior", packed | {"moved": code}, values, (WIDTH, FREQUENCIES), MOVED.take)
     layout.caption_below(
         PREFERS,
-        "[[Left|First]]: the D [[frequencies]] (ticks; bars above 100) under the density they are drawn from; up "
-        "to 100 can be dragged, by keyboard too, and a ring is left where one was drawn. A wide kernel draws slow "
-        "functions, a narrow one fast functions. "
-        "[[Middle|Then]]: as D grows, the average of D cosines becomes the kernel. [[Right|Last]]: the same "
-        "frequencies make functions. Each is a sum of the D cosines and sines with random normal weights, so that "
+        "[[Left|First]]: the D [[frequencies]] (ticks; bars above 100) under the density they are drawn from; up to "
+        "100 can be dragged, by keyboard too, and a ring is left where one was drawn. A wide kernel draws slow "
+        "functions, a narrow one fast functions. [[Middle|Then]]: as D grows, the average of D cosines becomes the "
+        "kernel. [[Right|Last]]: the same frequencies make functions. Each is a sum of the D cosines and sines with "
+        "random normal weights, so that "
         f"its covariance is the orange line: a draw of a Gaussian process. {LINES}"
         + layout.equation(
             "Bochner's theorem",
             r"k(x - x') = \int p(\omega)\, e^{\,i\,\omega\cdot(x-x')}\, d\omega "
             r"= \mathbb{E}_{\omega\sim p} \cos\big(\omega\cdot(x - x')\big)",
-            "A continuous shift-invariant kernel with $k(0)=1$ is the Fourier transform of a probability density "
-            "$p$; here "
-            "$p$ is symmetric, so only cosines are left (Letarte, Morvant and Germain, 2019, Equations 2 and 3). A "
-            "wide "
-            "kernel favours slow cosines, a narrow one fast cosines; a kernel with a kink at 0 needs heavy tails. "
-            "The densities here are positive everywhere, so these kernels are universal: sums of them come close to "
-            "every "
-            "continuous function on a bounded set.",
+            "A continuous shift-invariant kernel with $k(0)=1$ is the Fourier transform of a probability density $p$; "
+            "here $p$ is symmetric, so only cosines are left (Letarte, Morvant and Germain, 2019, Equations 2 and 3). "
+            "A wide kernel favours slow cosines, a narrow one fast cosines; a kernel with a kink at 0 needs heavy "
+            "tails. The densities here are positive everywhere, so these kernels are universal: sums of them come "
+            "close to every continuous function on a bounded set.",
         ),
     )
 
@@ -84,8 +81,7 @@ def show_errors(values, settings: compute.KernelSettings) -> None:
             "Frequencies $\\omega_j$ come from $p$, phases $b_j$ are uniform on $[0, 2\\pi)$. For both, "
             "$\\varphi(x)\\cdot\\varphi(x')$ has mean $k(x-x')$ (Rahimi and Recht, 2007). The cos/sin map has $2D$ "
             "features and gives exactly the mean of $D$ cosines of the difference; the random-phase map has one "
-            "feature "
-            "per frequency, so it gets $2D$ frequencies here. There "
+            "feature per frequency, so it gets $2D$ frequencies here. There "
             r"$2\cos(a+b)\cos(a'+b)=\cos(a-a')+\cos(a+a'+2b)$, and the uniform $b$ averages the second term to 0.",
         ),
         key="errors",

@@ -34,6 +34,7 @@ from rff_engine import (
     kl_divergence,
     landmark_alignment_loss,
     landmark_similarity,
+    nystroem,
     optimized_kernel_weights,
     power_divergence,
     pseudo_posterior,
@@ -149,7 +150,9 @@ def test_nystroem_features_are_exact_at_their_landmarks(landmarks):
     np.testing.assert_allclose(every @ every.T, kernel(X), atol=1e-9)
 
 
-def test_nystroem_features_are_those_of_scikit_learn_rotated():
+@pytest.mark.parametrize("columns", [5, 128])
+def test_nystroem_features_are_those_of_scikit_learn_rotated(columns, monkeypatch):
+    monkeypatch.setattr(nystroem, "_COLUMNS", columns)
     X, _ = sample()
     fitted = NystroemFeatures(GaussianKernel.from_gamma(0.3), 12, random_state=3).fit(X)
     theirs = Nystroem(gamma=0.3, n_components=12, random_state=0).fit(fitted.landmarks_)

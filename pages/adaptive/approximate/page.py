@@ -120,13 +120,10 @@ def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, st
             r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
             r"\text{error} = \lVert \tilde K - K\rVert_F \,/\, \lVert K\rVert_F",
             "The norm is the root of the sum of squares over all pairs of rows. Drawn frequencies weigh $p_j = 1/r$ "
-            "each. "
-            "Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster choose $p$ and the $\\omega_j$ so "
-            "that "
-            "this error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, Wang and "
-            "Kumar, 2019, Equation 5). Nyström has no frequencies: its features are $K_r^{-1/2}$ times the kernel's "
-            "values "
-            "at $r$ landmarks.",
+            "each. Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster choose $p$ and the $\\omega_j$ "
+            "so that this error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, "
+            "Wang and Kumar, 2019, Equation 5). Nyström has no frequencies: its features are a root of $K_r^{-1}$ times "
+            "the kernel's values at $r$ landmarks.",
         ),
     )
 
@@ -176,9 +173,8 @@ def main() -> None:
     tour = lessons.Tour("approximate", CONTROLS)
     values = mount(CONTROLS, tour, first=("second", "data"))
     layout.title(
-        "A kernel is replaced by the average of **[[r]]** cosines. Their [[frequencies]] may be drawn, spread "
-        "evenly, or "
-        "**fitted to the data**. Raise **r**, and see where two methods err.",
+        "A kernel is replaced by the average of **[[r]]** cosines. Their [[frequencies]] may be drawn, spread evenly, "
+        "or **fitted to the data**. Raise **r**, and see where two methods err.",
     )
     tour.show_card()
 

@@ -148,8 +148,8 @@ def show_live(settings: CertificateSettings, certificate: Certificate, values, i
         + what_ledger_shows(certificate, values)
         + " Both bounds hold at once, and the classifier takes the smaller. All other settings count as fixed "
         "beforehand, and D until you move it. Every step is certified at once, D is not: one that is chosen after "
-        "looking costs the logarithm of the "
-        "number of values that it could have had. On new points you may fix another D beforehand, and pay nothing."
+        "looking costs the logarithm of the number of values that it could have had. On new points you may fix another "
+        "D beforehand, and pay nothing."
         + f"\n\n{EXPLANATION}"
         + layout.equation("the certificate", *EQUATIONS[settings.prior_fraction > 0]),
     )
@@ -213,13 +213,10 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
             "progressive validation",
             r"\sum_{t}\Big(-c_t\ln(1-r_t)-\sum_{i\in E_t}\ln(1-V_ir_t)\Big)\le q,\qquad\Pr(\Gamma_K>q)=\varepsilon",
             r"$r_t$ is the risk of block $t$'s classifier, $c_t$ of its points are right, those in $E_t$ err, each "
-            r"with a "
-            r"$V_i$ uniform on $(0,1)$. Counting ends at $K$ errors, and $\Gamma_K$ is a sum of $K$ independent "
+            r"with a $V_i$ uniform on $(0,1)$. Counting ends at $K$ errors, and $\Gamma_K$ is a sum of $K$ independent "
             "exponential variables of mean 1. Certified is the largest mean of the $r_t$, weighted by points, that "
-            "this "
-            "allows (Blum, Kalai and Langford, 1999; the proof is in docs/theory.md of the repository). Here the "
-            "learner "
-            "is ridge regression of the labels on the chosen features.",
+            "this allows (Blum, Kalai and Langford, 1999; the proof is in docs/theory.md of the repository). Here the "
+            "learner is ridge regression of the labels on the chosen features.",
         )
     )
     if not live.has_server:

@@ -176,8 +176,7 @@ def show_certificate(values, chosen) -> None:
         f"{ARMS[certified.arm]}. Always saying the class that is most frequent in the first half errs on "
         f"{layout.percent(certified.majority_error)} of them. Dashed: what counting errors gives at the whole ε. Not "
         "covered, as they look at all rows: filled values, the scaling of columns and, for numbers, the median between "
-        "the two classes. "
-        "*Bounds: A certificate* explains the terms."
+        "the two classes. *Bounds: A certificate* explains the terms."
         + (" Of each group it takes one row at random. " if chosen.dataset.groups is not None else " ")
         + rows_in_words(certified.n_errors, certified.n_bound, certified.epsilon),
         key="certificate",

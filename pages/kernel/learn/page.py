@@ -77,9 +77,9 @@ HANDLES = (
 
 POSTERIOR_EQUATION = (
     "alignment loss and pseudo-posterior",
-    r"\widehat L_S(\omega) = \frac{1}{n(n-1)} \sum_{i\neq j} "
-    r"\frac{1 - \lambda_{ij}\cos\big(\omega\cdot(x_i-x_j)\big)}{2}, \qquad "
-    r"Q(\omega) \propto p(\omega)\, e^{-\beta\sqrt n\,\widehat L_S(\omega)}",
+    r"\widehat L_S(\omega) = \frac{1}{n(n-1)} \sum_{i\neq j} \frac{1 - "
+    r"\lambda_{ij}\cos\big(\omega\cdot(x_i-x_j)\big)}{2}, \qquad Q(\omega) \propto p(\omega)\, e^{-\beta\sqrt "
+    r"n\,\widehat L_S(\omega)}",
     "$\\lambda_{ij}$ is $+1$ for two points of one class and $-1$ otherwise. With labels $\\pm 1$ the loss is a "
     "constant minus $\\big|\\sum_j y_j e^{i\\omega\\cdot x_j}\\big|^2 / (2n(n-1))$, the power spectrum of the "
     "labelled points (Letarte, Morvant and Germain, 2019, Equations 9 and 19, Proposition 8).",
@@ -176,8 +176,8 @@ def main() -> None:
     layout.caption_below(
         "**Weights choose only among what was drawn: turn the prior away from a bright spot, and its wave is lost.**",
         f"{HANDLES}The kernel of a prior that is a circle depends on distance alone; the "
-        "learned kernels repeat the pattern of the classes. "
-        "Planes: the loss of every frequency (bright is low), and the posterior density. Folded: the prior, and the "
+        "learned kernels repeat the pattern of the classes. Planes: the loss of every frequency (bright is low), and "
+        "the posterior density. Folded: the prior, and the "
         f"{values.N} candidates drawn from it; the area of a dot is its weight. A kernel is the similarity of two "
         "points whose difference is δ. At a large β the learned kernels become a single wave."
         + layout.equation(*POSTERIOR_EQUATION)
