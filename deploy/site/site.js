@@ -79,9 +79,7 @@ class Page {
     this.components = components;
     this.sections = new Sections(description, look);
     this.find(".controls form").append(...this.controlRows());
-    this.fold = /** @type {HTMLDetailsElement} */ (this.find(".controls"));
-    this.fold.hidden = !description.controls.length;
-    this.fold.open = window.matchMedia("(min-width: 60rem)").matches;
+    this.find(".controls").hidden = !description.controls.length;
     this.find(".presets").append(...description.presets.map((preset) => this.presetButton(preset)));
     this.find(".lessons").append(...description.lessons.map((lesson) => this.lessonButton(lesson)));
     this.find(".lessons").hidden = !description.lessons.length;

@@ -178,7 +178,7 @@ def unfolded(context):
         """new MutationObserver(() => {
             if (location.search.includes('projector')) return;
             const fold = document.querySelector(
-                ':is(.st-key-more_settings details, .live details):not([open], [data-unfolded])'
+                ':is(.st-key-more_settings details, .live details, details.controls):not([open], [data-unfolded])'
             );
             if (!fold) return;
             fold.dataset.unfolded = 'true';

@@ -122,8 +122,8 @@ def show_live(values, settings: ApproximationSettings, rows, pair: tuple[str, st
             "The norm is the root of the sum of squares over all pairs of rows. Drawn frequencies weigh $p_j = 1/r$ "
             "each. Weight chooses $p \\ge 0$ for drawn frequencies, Sample and Cluster choose $p$ and the $\\omega_j$ "
             "so that this error is small on $r$ landmarks, rows drawn at random or centroids of k-means (Li, Zhang, "
-            "Wang and Kumar, 2019, Equation 5). Nyström has no frequencies: its features are a root of $K_r^{-1}$ times "
-            "the kernel's values at $r$ landmarks.",
+            "Wang and Kumar, 2019, Equation 5). Nyström has no frequencies: its features are a root of $K_r^{-1}$ "
+            "times the kernel's values at $r$ landmarks.",
         ),
     )
 
