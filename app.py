@@ -1,5 +1,7 @@
 """Entry of the app: page configuration and navigation."""
 
+from functools import partial
+
 import streamlit as st
 
 from pages.shared import catalogue
@@ -18,6 +20,9 @@ for record in catalogue.PAGES:
         visibility="hidden" if record.of else "visible",
     )
     menus.setdefault(record.menu, []).append(shown)
+    for address in record.former:
+        moved = partial(navigation.move, shown)
+        menus[record.menu].append(st.Page(moved, title=record.title, url_path=address, visibility="hidden"))
 page = st.navigation(menus, position="top")
 navigation.record_page(page.url_path)
 visits.current_visitor()

@@ -1,6 +1,6 @@
-"""Frequencies adapted to points of the plane: weights on a grid, a descent, densities, and the number of landmarks.
+"""Frequencies adapted to points of the plane: weights on a grid, a descent, densities, and errors of many methods.
 
-It follows Li et al. (2019): Figure 1, Algorithm 1, Claim 1 and Figure 2. Data have no labels here.
+It follows Li et al. (2019): Figure 1, Algorithm 1, Claim 1, Figure 2 and Table 2. Data have no labels here.
 
 After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
@@ -16,6 +16,7 @@ import pandas as pd
 
 import rff_engine as rff
 from rff_datasets import ToyData, make_toy_inputs
+from rff_engine.studies.feature_methods import SAMPLED, fit_features
 from rff_engine.studies.toy.plane import cell_centres, plane_points
 
 #: Ways to choose landmarks.
@@ -24,12 +25,16 @@ METHODS = ("sample", "cluster", "nearest")
 COMPARED = METHODS[:2]
 #: Numbers of landmarks on the slider and of the error curve; draws of the curve, and steps of its descents.
 LANDMARK_COUNTS, CURVE_DRAWS, CURVE_STEPS = (2, 5, 10, 20, 50, 100), 3, 15
+#: Methods whose errors are compared, and numbers of frequencies (for Nyström: of landmarks).
+FITTED = ("weight", *METHODS)
+FEATURES = (*SAMPLED, *FITTED, "nystroem", "nystroem_kmeans")
+FREQUENCY_COUNTS = (5, 10, 20, 50, 100)
 #: Penalty on ||p||^2 in a descent. It can be tiny: in the plane few frequencies suffice, and there are many points.
 RIDGE = 1e-6
 #: Standard deviations of the prior that the square of frequencies shows, to either side.
 _WIDTHS = 3.5
 # Streams of random numbers; the points are drawn from the seed alone.
-_LANDMARKS, _FREQUENCIES, _CURVE = 1, 2, 3
+_LANDMARKS, _FREQUENCIES, _CURVE, _METHODS = 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
@@ -254,7 +259,36 @@ def landmark_curve(
     return errors
 
 
-def numbers(settings: AdaptiveSettings, r: int, ridge: float) -> pd.DataFrame:
+def method_curve(data: ToyData, sigma: float, n_landmarks: int, method: str) -> np.ndarray:
+    """Compute errors over all points by the `FREQUENCY_COUNTS` of a method, (R, draws) (Li et al. 2019, Table 2).
+
+    Draw i has the same seed for all methods and counts. Methods that fit frequencies or weights do so at `n_landmarks`.
+    """
+    X = inputs(data)
+    kernel = rff.GaussianKernel(sigma)
+    exact = kernel(X)
+    errors = np.empty((len(FREQUENCY_COUNTS), CURVE_DRAWS))
+    for i, r in enumerate(FREQUENCY_COUNTS):
+        for draw in range(CURVE_DRAWS):
+            seed = (data.seed, _METHODS, draw)
+            features = _features_of(method, X, kernel, r, n_landmarks, seed)
+            errors[i, draw] = np.linalg.norm(features @ features.T - exact) / np.linalg.norm(exact)
+    return errors
+
+
+def _features_of(method, X, kernel, r, n_landmarks, seed) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    if method not in FITTED:
+        return fit_features(method, X, None, kernel, r, rng).transform(X)
+    omega = kernel.sample_frequencies(r, 2, rng)
+    landmarks, shares = rff.kernel_landmarks(X, n_landmarks, "sample" if method == "weight" else method, rng)
+    if method == "weight":
+        return rff.fourier_features(X, omega, rff.feature_weights(landmarks, kernel, omega, shares, RIDGE))
+    adapted = rff.adapt_frequencies(landmarks, kernel, omega, shares, RIDGE, max_steps=CURVE_STEPS)
+    return rff.fourier_features(X, adapted.frequencies, adapted.weights)
+
+
+def numbers(settings: AdaptiveSettings, r: int, ridge: float, methods: Sequence[str]) -> pd.DataFrame:
     """Return all numbers of the page as one table; frequencies are in radians per unit of x, errors are relative."""
     points = settings.data, settings.sigma
     grid = grid_weights(settings, ridge)
@@ -262,6 +296,7 @@ def numbers(settings: AdaptiveSettings, r: int, ridge: float) -> pd.DataFrame:
     plane = importance_plane(*points)
     counts = landmark_counts(settings.data.n)
     curves = {name: landmark_curve(*points, r, name) for name in COMPARED}
+    by_method = {name: method_curve(*points, settings.n_landmarks, name) for name in methods}
     omega_1, omega_2 = plane_points(grid.grid).T
     tables = {
         "grid": {"omega_1": omega_1, "omega_2": omega_2, "prior": grid.prior.ravel(), "weight": grid.weights.ravel()},
@@ -292,16 +327,23 @@ def numbers(settings: AdaptiveSettings, r: int, ridge: float) -> pd.DataFrame:
             "density": list(plane.squared_errors),
             "squared_error": list(plane.squared_errors.values()),  # of one frequency; of r it is 1/r of that
         },
-        "landmarks": {
-            "method": np.repeat(list(curves), len(counts)),
-            "landmarks": np.tile(counts, len(curves)),
-            "error": np.concatenate([of_method.mean(axis=1) for of_method in curves.values()]),
-            "best": np.concatenate([of_method.min(axis=1) for of_method in curves.values()]),
-            "worst": np.concatenate([of_method.max(axis=1) for of_method in curves.values()]),
-        },
+        "landmarks": _of_curves("landmarks", counts, curves),
+        "methods": _of_curves("frequencies", FREQUENCY_COUNTS, by_method),
     }
     frames = map(pd.DataFrame, tables.values())
     return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
+
+
+def _of_curves(name: str, counts: Sequence[int], curves: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the mean, the best and the worst error of every method and count."""
+    errors = np.concatenate(list(curves.values())) if curves else np.empty((0, 1))
+    return {
+        "method": np.repeat(list(curves), len(counts)),
+        name: np.tile(counts, len(curves)),
+        "error": errors.mean(axis=1),
+        "best": errors.min(axis=1),
+        "worst": errors.max(axis=1),
+    }
 
 
 if __name__ == "__main__":
@@ -315,6 +357,7 @@ if __name__ == "__main__":
     ridge = 0.1  # of the weights on the grid; a descent takes RIDGE
     method = "sample"  # landmarks; or "cluster", "nearest"
     landmarks = 50  # at most N
+    methods = ("monte_carlo", "weight", "sample")  # of the error curves, see FEATURES
 
     settings = AdaptiveSettings(ToyData(data, N, noise, seed), sigma, method, landmarks)
-    numbers(settings, r, ridge).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
+    numbers(settings, r, ridge, methods).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -118,21 +118,18 @@ def landmark_errors(
     return finish(fig, 400, margin=fixed_margin(top=62))
 
 
-def errors_against_frequencies(
-    r_values: Mapping[str, Sequence[int]], errors: Mapping[str, ArrayLike], chosen: int
-) -> go.Figure:
+def errors_against_frequencies(r_values: Sequence[int], errors: Mapping[str, ArrayLike], chosen: int) -> go.Figure:
     """Plot the relative error of the kernel matrix against the number of frequencies, on logarithmic axes.
 
-    Numbers and `errors` (R, n_draws) are by method. Lines are means over draws, bands from the smallest to the largest.
+    The `errors` (R, n_draws) are by method. Lines are means over draws, bands from the smallest to the largest.
     """
     fig = Sheet()
     fig.add_vline(x=chosen, name="r", line={"color": _GREY, "width": 1, "dash": "dot"})
     for method, of_method in errors.items():
-        r = np.asarray(r_values[method])
+        r = np.asarray(r_values)
         sizes = np.where(r == chosen, 13, 7)
         add_means(fig, r, np.asarray(of_method), method, METHOD_DASHES[method], sizes, "r = %{x}: error %{y:.3g}")
-    every_r = sorted({r for values in r_values.values() for r in values})
-    fig.update_xaxes(title="number of frequencies r", **log_axis(every_r))
+    fig.update_xaxes(title="number of frequencies r", **log_axis(r_values))
     smallest = min((float(np.min(of_method)) for of_method in errors.values()), default=1)
     ticks = {"tickvals": _CURVE_TICKS} if smallest >= _CURVE_TICKS[0] / 2 else {"dtick": 1, "exponentformat": "power"}
     fig.update_yaxes(type="log", title="error ‖K̃ − K‖ / ‖K‖", **ticks)

@@ -8,18 +8,20 @@ from pages.adaptive import compute, figures, view
 from pages.adaptive.compute import LANDMARK_COUNTS, AdaptiveSettings, Descent, GridWeights, ImportancePlane
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls.toy import DATA, NOISE, SEED, SIGMA
-from pages.shared.controls.widgets import Number, Options, Scale, mount
+from pages.shared.controls.widgets import Number, Options, Scale, Several, mount
 from pages.shared.layout import error_text
 from pages.shared.server import workers
 from pages.shared.server.cache import cache_results
 from rff_engine.plots.style import METHOD_NAMES
 
 cache_results(compute, "inputs", "chosen_landmarks", "importance_plane")
-cache_results(compute, in_workers=("grid_weights", "descent", "landmark_curve"))
+cache_results(compute, in_workers=("grid_weights", "descent", "landmark_curve", "method_curve"))
 cache_results(view, "live_descent")
 
 #: Ways to choose landmarks, by their labels.
 METHODS = {METHOD_NAMES[method]: method for method in compute.METHODS}
+#: Methods whose errors are compared, by their labels.
+FEATURES = {METHOD_NAMES[method]: method for method in compute.FEATURES}
 
 CONTROLS = (
     "Kernel and frequencies",
@@ -47,6 +49,14 @@ CONTROLS = (
         "Sample",
     ),
     Scale("landmarks", "Number of landmarks n", "At most the number of points.", LANDMARK_COUNTS, 50),
+    "Error against r",
+    Several(
+        "methods",
+        "Methods",
+        "Sample and Cluster move frequencies to the points, and take longest.",
+        tuple(FEATURES),
+        ("Monte Carlo", "Weight", "Sample"),
+    ),
     "Points",
     replace(
         DATA,
@@ -132,6 +142,41 @@ def show_descent(values, settings: AdaptiveSettings, path: Descent) -> None:
     )
 
 
+def ranking(curves: dict, r: int) -> str:
+    """List the methods by their mean error at r, best first."""
+    means = {method: of_method[compute.FREQUENCY_COUNTS.index(r)].mean() for method, of_method in curves.items()}
+    return ", ".join(f"{METHOD_NAMES[method]} {error_text(means[method])}" for method in sorted(means, key=means.get))
+
+
+def show_methods(values, settings: AdaptiveSettings) -> None:
+    """Show the error of every chosen method against the number of frequencies."""
+    chosen = [FEATURES[name] for name in values.methods]
+    curves = workers.results(
+        {
+            method: partial(compute.method_curve, settings.data, values.sigma, settings.n_landmarks, method)
+            for method in chosen
+        }
+    )
+    nearest = min(compute.FREQUENCY_COUNTS, key=lambda count: abs(count - values.r))
+    layout.figure(
+        figures.errors_against_frequencies(compute.FREQUENCY_COUNTS, curves, values.r),
+        f"**At r = {nearest}, best first: {ranking(curves, nearest)}.**",
+        f"Error over all {values.N} points: means of {compute.CURVE_DRAWS} draws, bands from the best to the worst. "
+        "Independent draws leave gaps and clusters, orthogonal directions and Sobol's points do not. Weight keeps "
+        "drawn frequencies and chooses p ≥ 0, Sample and Cluster choose both, at the page's [[landmarks]] and the "
+        "player's λ. r frequencies give 2r features, r landmarks of [[Nyström]] give r: its features are a root of the "
+        "inverse of the kernel's matrix, times its values at the landmarks. **More settings** has all methods."
+        + layout.equation(
+            "relative error",
+            r"\tilde k(x, x') = \sum_{j=1}^{r} p_j \cos\big(\omega_j\cdot(x - x')\big), \qquad "
+            r"\text{error} = \lVert \tilde K - K\rVert_F \,/\, \lVert K\rVert_F",
+            "The norm is the root of the sum of squares over all pairs of points. Drawn frequencies weigh $p_j = 1/r$.",
+        ),
+        key="errors",
+        alt="Relative error of the kernel matrix against the number of frequencies, one line a method",
+    )
+
+
 def show_densities(settings: AdaptiveSettings, plane: ImportancePlane) -> None:
     """Show the densities from which frequencies may be drawn."""
     layout.figure(
@@ -206,13 +251,16 @@ def main() -> None:
         settings = adaptive_settings(values)
         path = compute.descent(settings, values.r)
     show_descent(values, settings, path)
+    deferred.show("methods", lambda: show_methods(values, settings))
     deferred.show("grid", lambda: show_grid(settings, compute.grid_weights(settings, values.ridge)))
+    deferred.show("curve", lambda: show_landmark_curve(values, settings, path))
     deferred.show(
         "densities", lambda: show_densities(settings, compute.importance_plane(settings.data, settings.sigma))
     )
-    deferred.show("curve", lambda: show_landmark_curve(values, settings, path))
-    chosen = {"method": settings.method, "landmarks": settings.n_landmarks}
-    sharing.offer("adaptive", CONTROLS, values, lambda: compute.numbers(settings, values.r, values.ridge), chosen)
+    methods = tuple(FEATURES[name] for name in values.methods)
+    chosen = {"method": settings.method, "landmarks": settings.n_landmarks, "methods": methods}
+    numbers = partial(compute.numbers, settings, values.r, values.ridge, methods)
+    sharing.offer("adaptive", CONTROLS, values, numbers, chosen)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,8 @@ class Page:
     """The heading of its menu; empty: an entry of the bar itself"""
     of: str = ""
     """The name of the page that it is a tab of; no menu has it then"""
+    former: tuple[str, ...] = ()
+    """Addresses of pages that it replaces"""
     tab: str = ""
     """Its label among the tabs of a page"""
     question: str = ""
@@ -100,10 +102,6 @@ _MORE = "More"
 _BETAS = (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0)
 _SAMPLES: Products = ({"data": EVERY, "n": (30, 50, 100, 200, 300, 500, 1000), "seed": tuple(range(5))},)
 _FEW_INPUTS = ("line", "moons", "clusters")
-_METHOD_PAIRS: Products = (
-    {"second": ("Orthogonal", "Sobol", "Weight", "Sample", "Cluster", "Nyström"), "data": ("wine", "moons")},
-    {"first": ("Sobol", "Sample"), "second": ("Nyström", "Sample")},
-)
 
 #: All pages, in the order of the menus.
 PAGES = (
@@ -255,9 +253,9 @@ PAGES = (
         "Adaptive",
         "my_location",
         _MORE,
-        tab="Move to the points",
         question="Which frequencies do these points need?",
-        documentation=("examples/08_adapt_frequencies.py",),
+        former=("approximate",),
+        documentation=("examples/08_adapt_frequencies.py", "examples/07_spread_frequencies.py"),
         view="descent",
         grid=Grid(
             (
@@ -273,32 +271,6 @@ PAGES = (
                 {"sigma": (0.501, 2.0)},
                 {"landmarks": (10, 100)},
                 {"method": ("Cluster",)},
-                {"seed": (1,)},
-            ),
-        ),
-    ),
-    Page(
-        "approximate",
-        "Approximate a kernel",
-        of="adaptive",
-        tab="All methods",
-        folder="adaptive/approximate",
-        question="How few cosines make a kernel?",
-        documentation=("examples/07_spread_frequencies.py",),
-        view="approximation",
-        grid=Grid(
-            (
-                *_METHOD_PAIRS,
-                {"data": ("moons", "circles", "xor", "spirals", "blobs", "checkerboard", "digits")},
-                {"kernel": EVERY},
-                {"width": (0.501, 2.0)},
-                {"seed": (1,)},
-            ),
-            sections=(
-                {"r": (10, 20, 100, 200)},
-                {"data": ("moons", "circles", "xor", "spirals", "blobs", "checkerboard", "digits")},
-                {"kernel": EVERY},
-                {"width": (0.501, 2.0)},
                 {"seed": (1,)},
             ),
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -58,29 +57,6 @@ def test_a_page_offers_its_own_lessons(page):
     named = [button.key.split() for button in page.button if button.key]
     offered = [key for kind, *rest in named if kind == "lesson" for key in rest]
     assert offered == list(content.lessons_of(page.session_state[navigation._ENTERED] or "start"))
-
-
-@pytest.mark.second
-def test_a_method_that_does_not_fit_the_kernel_leaves_the_rest_of_the_page():
-    app = launch("approximate")
-    put(app, "kernel", "Laplacian")
-    put(app, "first", "Orthogonal")
-    put(app, "second", "Moment matching")
-    assert healthy(app)
-    sides = next(one for one in app.get("bidi_component") if one.proto.component_name == "live_approximation")
-    said = [side["misfit"] for side in json.loads(sides.proto.json)["sides"]]
-    assert "Orthogonal does not fit the Laplacian kernel" in said[0] and "Moment matching does not fit" in said[1]
-
-
-@pytest.mark.second
-def test_page_reports_where_moments_are_matched_in_part():
-    app = launch("approximate")
-    assert not any("too few to match" in caption.value for caption in app.caption)
-    put(app, "first", "Moment matching")
-    put(app, "r", 10)
-    put(app, "methods", ["Moment matching"])
-    said = [caption.value for caption in app.caption if "too few to match a covariance of 11 columns" in caption.value]
-    assert ["matching: r = 10 is" in said[0], "up to r = 10 are" in said[1]] == [True, True]
 
 
 def test_a_caption_says_where_the_error_is_lowest_and_what_the_bound_would_choose():

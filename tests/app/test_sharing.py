@@ -52,10 +52,8 @@ FAR = {
         "repeats": 2,
         "similarities": ["PB landmarks"],
     },
-    "approximate": {"first": "Nyström", "second": "Weight", "r": 37, "data": "breast", "kernel": "Matérn", "nu": 2.5}
-    | {"width": 0.501, "seed": 7, "methods": ["Monte Carlo", "Sobol", "Nyström, k-means"]},
     "adaptive": {"data": "clusters", "N": 60, "noise": 0.2, "seed": 3, "sigma": 0.501, "r": 10, "ridge": 0.001}
-    | {"method": "Cluster, nearest rows", "landmarks": 100},
+    | {"method": "Cluster, nearest rows", "landmarks": 100, "methods": ["Sobol", "Nyström, k-means"]},
     "foundations": {"kernel": "Matérn", "width": 1.58, "nu": 2.5, "D": 7, "seed": 42, "part": "Two feature maps"},
     "paper": {"what": "Figures 3 and 5", "dataset": "ads", "scaled": True, "ties": True},
 }
@@ -125,7 +123,7 @@ def read(csv: str) -> pd.DataFrame:
 
 
 #: Pages with descents, whose ends depend on the number of threads.
-DESCENDED = {"adaptive": 1e-2, "approximate": 1e-2}
+DESCENDED = {"adaptive": 1e-2}
 
 
 def assert_same(shown: pd.DataFrame, printed: pd.DataFrame, rtol: float = 1e-9) -> None:
@@ -231,16 +229,6 @@ def agrees_with_certificates(table, app):
     assert json.loads(sent)["votes"][0]["test_set_bounds"][0] == table["test_set_bound"].dropna().item()
 
 
-def agrees_with_approximate(table, app):
-    errors = table[table["table"] == "errors"]
-    assert errors["method"].nunique() >= 3
-    for method, own in errors.groupby("method"):
-        curve = own.groupby("r")["error"].mean()
-        trace = next(t for t in figures(app)["errors"] if t.get("legendgroup") == method and t.get("name"))
-        np.testing.assert_allclose(values(trace["x"]), curve.index)
-        np.testing.assert_allclose(values(trace["y"]), curve)
-
-
 def agrees_with_foundations(table, app):
     app.session_state["part"] = "Two feature maps"
     app.run()
@@ -282,10 +270,11 @@ def agrees_with_adaptive(table, app):
     for column, panel in (("prior", "x2"), ("weight", "x3")):
         (shown,) = [trace for trace in figures(app)["grid"] if trace["xaxis"] == panel]
         np.testing.assert_allclose(values(shown["z"]).ravel(), grid[column], rtol=COLOURS, atol=1e-12)
-    for method, own in table[table["table"] == "landmarks"].groupby("method"):
-        trace = next(t for t in figures(app)["landmark_curve"] if t.get("legendgroup") == method and t.get("name"))
-        np.testing.assert_allclose(values(trace["x"]), own["landmarks"])
-        np.testing.assert_allclose(values(trace["y"]), own["error"])
+    for name, figure, count in (("landmarks", "landmark_curve", "landmarks"), ("methods", "errors", "frequencies")):
+        for method, own in table[table["table"] == name].groupby("method"):
+            trace = next(t for t in figures(app)[figure] if t.get("legendgroup") == method and t.get("name"))
+            np.testing.assert_allclose(values(trace["x"]), own[count])
+            np.testing.assert_allclose(values(trace["y"]), own["error"])
 
 
 AGREES = {name.removeprefix("agrees_with_"): test for name, test in globals().items() if name.startswith("agrees_with")}

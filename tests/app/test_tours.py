@@ -17,12 +17,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.spatial import cKDTree
 
 import rff_engine as rff
 from pages.adaptive import compute as adaptive
-from pages.adaptive.approximate import compute as approximation
-from pages.adaptive.approximate.page import METHODS, settings_of
 from pages.adaptive.page import adaptive_settings
 from pages.bounds.certificates.compute import certified_vote, peeking
 from pages.bounds.certificates.page import METHODS as CERTIFIED, settings_of as certificate_settings
@@ -129,9 +126,6 @@ FIXED = {
     "prior-to-cosine": {"0.001": 0.001},  # the least beta
     "price-of-peeking": {"61": len(BETA.values), "1000": 1 / 0.001, "20": 1 / 0.05},  # 1 in so many, as eps has it
     "theorem-that-fails": {"0.8": 1 - 1 / 5, "0.5": 1 / 2},
-    "draws-that-keep-apart": {"300": 300, "59": 59},  # rows and columns, see the checks
-    # Columns, features of 50 frequencies, and frequencies that are as good, see the checks.
-    "frequencies-that-know-the-data": {"11": 11, "100": 2 * 50, "200": 200},
     "what-may-be-looked-at": {"40": 200 / 5},  # points that differ
     "move-do-not-draw": {"80": 80},  # steps of the descent, see the checks
 }
@@ -627,116 +621,6 @@ def fails_4(before, after):
     return honest, printed, honest
 
 
-class Approximation:
-    def __init__(self, values):
-        self.values = values
-        self.settings = settings_of(values)
-        self.rows = approximation.approximation_rows(values.data, values.seed)
-
-    @property
-    def first(self):
-        """The view on the left."""
-        return approximation.method_view(self.settings, METHODS[self.values.first], self.values.r)
-
-    @property
-    def second(self):
-        """The view on the right."""
-        return approximation.method_view(self.settings, METHODS[self.values.second], self.values.r)
-
-    def error(self, name: str, r: int | None = None) -> float:
-        """Compute the mean error of a method whose curve the page shows."""
-        assert name in self.values.methods
-        at = approximation.curve_counts(METHODS[name]).index(r or self.values.r)
-        return approximation.approximation_errors(self.settings, METHODS[name])[at].mean()
-
-    def errors_on_map(self, far: bool) -> float:
-        """Compute the mean error on the map on the right, in the cells far from all rows or in those at the rows."""
-        error = self.second.error_map
-        nearest = cKDTree(self.rows.in_plane).query(plane_points(cell_centres(self.rows.extent, len(error))))[0]
-        return error.ravel()[nearest >= 0.6 if far else nearest < 0.15].mean()
-
-
-def gaps(omega) -> np.ndarray:
-    """The distance from each frequency to the nearest other."""
-    apart = np.linalg.norm(omega[:, None] - omega, axis=2)
-    return np.sort(apart, axis=1)[:, 1]
-
-
-def apart_1(before, after):
-    same, spread = Approximation(before), Approximation(after)
-    drawn, even = same.first.frequencies, spread.second.frequencies
-    np.testing.assert_array_equal(drawn, same.second.frequencies)
-    assert len(same.rows.X) == 300
-    assert np.median(gaps(even)) > 1.2 * np.median(gaps(drawn)) and np.quantile(gaps(even), 0.1) > 0.05
-    # The same disc: squared lengths over the variance of a coordinate, which is 1, have median 2 ln 2.
-    assert np.median((even**2).sum(axis=1)) == pytest.approx(2 * np.log(2), rel=0.15)
-    assert len(np.unique(even[:, 0].round(6))) > 90  # no grid
-    assert spread.second.error < 0.6 * same.first.error
-    return same.first.error, spread.second.error
-
-
-def apart_2(before, after):
-    few, many = Approximation(before), Approximation(after)
-    fall = {name: many.error(name) / few.error(name) for name in ("Monte Carlo", "Sobol")}
-    assert 0.28 < fall["Monte Carlo"] < 0.4 and 1 / 10 < fall["Sobol"] < 1 / 8
-    assert few.error("Sobol") < few.error("Monte Carlo") and approximation.DRAWS == 5
-    return few.error("Monte Carlo"), few.error("Sobol"), many.error("Sobol"), many.error("Monte Carlo")
-
-
-def apart_3(before, after):
-    flat, high = Approximation(before), Approximation(after)
-    assert flat.rows.X.shape[1] == 2 and high.rows.X.shape[1] == 59
-    assert flat.error("Sobol") < 0.5 * flat.error("Monte Carlo")
-    assert 0.9 < high.error("Sobol") / high.error("Monte Carlo") < 1.1
-    return [one.error(name) for one in (flat, high) for name in ("Sobol", "Monte Carlo")]
-
-
-def apart_4(before, after):
-    even, right = Approximation(before), Approximation(after)
-    assert right.second.error / right.first.error == pytest.approx(6 / 7, abs=0.03)
-    assert even.second.error == pytest.approx(even.first.error, rel=0.1)  # nothing saved
-    return even.first.error, even.second.error, right.second.error
-
-
-def know_1(before, after):
-    same, weighted = Approximation(before), Approximation(after)
-    np.testing.assert_allclose(same.second.weights, 1 / 50)
-    np.testing.assert_array_equal(same.second.frequencies, weighted.second.frequencies)
-    weights = 50 * weighted.second.weights
-    assert weights.min() < 0.5 and 2 < weights.max() < 4
-    assert weighted.second.error / same.second.error == pytest.approx(0.2, abs=0.05)
-    return same.second.error, weighted.second.error, weights.min(), weights.max()
-
-
-def know_2(before, after):
-    now = Approximation(after)
-    assert now.rows.X.shape[1] == 11
-    assert now.error("Sample") < 0.75 * now.error("Weight") < 0.75 * now.error("Monte Carlo")
-    # About 200: 100 are far from as good, 200 nearly so.
-    assert now.error("Monte Carlo", 100) > 1.25 * now.error("Sample")
-    assert now.error("Monte Carlo", 200) == pytest.approx(now.error("Sample"), rel=0.25)
-    return now.error("Monte Carlo"), now.error("Weight"), now.error("Sample"), now.error("Monte Carlo", 200)
-
-
-def know_3(before, after):
-    drawn, fitted = Approximation(before), Approximation(after)
-    assert 0.5 < drawn.errors_on_map(far=True) / drawn.errors_on_map(far=False) < 2  # alike among the rows and off them
-    at_rows, off_rows, worst = (
-        fitted.errors_on_map(far=False),
-        fitted.errors_on_map(far=True),
-        fitted.second.error_map.max(),
-    )
-    assert at_rows < 0.4 * drawn.errors_on_map(far=False) and off_rows > 2 * at_rows
-    assert worst == pytest.approx(drawn.second.error_map.max(), rel=0.3)  # as bad as ever
-    return drawn.errors_on_map(far=False), at_rows, off_rows, worst
-
-
-def know_4(before, after):
-    now = Approximation(after)
-    assert now.error("Nyström") < now.error("Sample") and now.second.frequencies is None
-    return now.error("Nyström"), now.error("Sample")
-
-
 class Adaptive:
     def __init__(self, values):
         self.values = values
@@ -888,8 +772,6 @@ CHECKS = {
     "price-of-peeking": (peeking_1, peeking_2, peeking_3, peeking_4, peeking_5, peeking_6),
     "theorem-that-fails": (fails_1, fails_2, fails_3, fails_4),
     "what-may-be-looked-at": (looked_1, looked_2, looked_3, looked_4),
-    "draws-that-keep-apart": (apart_1, apart_2, apart_3, apart_4),
-    "frequencies-that-know-the-data": (know_1, know_2, know_3, know_4),
     "points-choose-frequencies": (choose_1, choose_2, choose_3),
     "move-do-not-draw": (move_1, move_2, move_3),
 }

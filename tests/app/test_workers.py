@@ -14,8 +14,8 @@ import numpy as np
 import psutil
 import pytest
 
-from pages.adaptive.approximate import compute
-from pages.adaptive.approximate.page import error_curves
+from datasets import ToyData
+from pages.adaptive import compute as adaptive
 from pages.shared.server import cache, workers
 from pages.shared.server.limits import LIMITS
 
@@ -131,13 +131,12 @@ time.sleep(100)
 
 
 @pytest.mark.second("starts processes")
-def test_error_curves_of_workers_are_those_of_the_app(one_worker, monkeypatch):
-    settings = compute.ApproximationSettings("wine", "Laplacian", 1.0, 1.5, 12)
-    curves, refused = error_curves(settings, ["monte_carlo", "orthogonal", "nystroem"])
+def test_results_of_workers_are_those_of_the_app(one_worker, monkeypatch):
+    curve = partial(adaptive.method_curve, ToyData("line", 60, 0.1, 0), 1.0, 20)
+    calls = {method: partial(curve, method) for method in ("sobol", "weight")}
+    curves = workers.results(calls)
     monkeypatch.setattr(workers, "LIMITS", replace(LIMITS, workers=0))
     cache._of_all.clear()
-    for method in curves:
-        again = compute.approximation_errors(settings, method)
-        np.testing.assert_allclose(curves[method], again, rtol=1e-6)
-    assert set(curves) == {"monte_carlo", "nystroem"} and "Laplacian" in refused["orthogonal"]
+    for method, call in calls.items():
+        np.testing.assert_allclose(curves[method], call(), rtol=1e-6)
     assert workers.results({name: partial(str, name) for name in "ab"}) == {"a": "a", "b": "b"}

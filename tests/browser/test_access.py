@@ -48,8 +48,6 @@ KNOWN = tuple(
     for page, look in (
         ("bounds", "light"),
         ("kernel", "dark"),
-        ("approximate", "light"),
-        ("approximate", "dark"),
         ("learn_kernel", "dark"),
         ("bounds", "dark"),
         ("adaptive", "dark"),

@@ -142,3 +142,10 @@ def test_the_first_picture_fits_the_frame_that_the_docs_name(open_page, path):
             return picture && picture.getBoundingClientRect().bottom <= innerHeight;
         }"""
     )
+
+
+def test_a_former_address_opens_the_page_that_took_its_place_with_its_settings(open_page):
+    page = open_page("approximate?r=30&seed=2")
+    page.wait_for_url("**/adaptive?*")
+    assert set(page.url.partition("?")[2].split("&")) == {"r=30", "seed=2"}
+    expect(page.locator(".live canvas.frequencies")).to_be_visible()

@@ -16,8 +16,6 @@ from scipy.special import ndtr
 
 import datasets
 import rff_engine as rff
-from pages.adaptive.approximate import compute as approximation
-from pages.adaptive.approximate.page import METHODS
 from pages.kernel.compute import kernel_functions, kernel_line, kernel_settings
 from pages.kernel.learn.compute import TurnedGaussianKernel, weight_summary
 from pages.shared.controls.moved_frequencies import decode
@@ -557,50 +555,6 @@ def test_in_a_lesson_and_among_many_no_frequency_is_moved(open_page):
             False,
             {},
         ]
-
-
-SIDES = """view.shown.map(({ r, error, omega, weights, landmarks, map }, k) => ({
-    r, error, dots: [...(landmarks ?? omega)], weights: [...(weights ?? [])], map: [...map],
-    words: view.find(`.frequencies-words-${k}`).textContent, stale: view.find(`.error-${k}`).matches('.stale'),
-}))"""
-
-
-@pytest.mark.parametrize(
-    ("kernel", "first", "second"), [("Matérn", "Halton", "Nyström"), ("Gaussian", "Orthogonal", "Weight")]
-)
-def test_two_methods_follow_r_under_the_hand_and_are_the_engines(open_page, kernel, first, second):
-    page = open_live(open_page, f"approximate?kernel={kernel}&first={first}&second={second}&seed=3")
-    settings = approximation.ApproximationSettings("wine", kernel, 1.0, 1.5, 3)
-    page.evaluate(COUNT)
-    drawn, fitted = (METHODS[name] for name in (first, second))
-    for r in (200, 1):
-        left, right = move_sliders(page, {"r": r}, SIDES)
-        check_side(left, approximation.method_view(settings, drawn, r), r)
-        check_side(right, approximation.method_view(settings, fitted, 50), 50)  # the only one that is known
-        assert right["stale"] and "at r = 50: " in right["words"]
-    assert page.evaluate("[received, sent]") == [0, 0] and "r=" not in page.url.partition("seed")[2]
-    page.locator(".live input[name=r]").dispatch_event("change")
-    page.wait_for_function("() => document.querySelector('.live').view.shown[1].r === 1")
-    page.wait_for_function(SETTLED.format("r", "1"))
-    left, right = page.evaluate(f"(view => {SIDES})(document.querySelector('.live').view)")
-    check_side(right, approximation.method_view(settings, fitted, 1), 1)
-    assert not right["stale"]
-    page.locator(".live input[name=r]").focus()  # asks for the fits of the whole curve
-    page.wait_for_function("() => document.querySelector('.live').view.sides[1].fits.length === 7")
-    left, right = move_sliders(page, {"r": 30}, SIDES)
-    check_side(right, approximation.method_view(settings, fitted, 20), 20)
-
-
-def check_side(side, view, r):
-    """Compare what one side shows with the engine's numbers."""
-    assert side["r"] == r and side["error"] == pytest.approx(view.error, rel=1e-8)
-    dots = view.landmarks if view.frequencies is None else view.frequencies
-    np.testing.assert_allclose(np.reshape(side["dots"], (-1, 2))[:r], dots, atol=1e-9)
-    np.testing.assert_allclose(side["map"], view.error_map.ravel(), atol=2e-6)
-    if view.weights is not None:
-        np.testing.assert_allclose(side["weights"][:r], view.weights, atol=1e-12)
-        assert not np.any(side["weights"][r:])
-    assert str(len(dots) if view.weights is None else np.count_nonzero(view.weights)) in side["words"].split(": ")[1]
 
 
 def test_bounds_at_the_marker_are_the_engines(open_page):

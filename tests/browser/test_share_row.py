@@ -150,7 +150,6 @@ def test_a_plotly_figure_is_saved_as_png_and_svg_and_all_at_once(open_page):
     [(path, "temperature β") for path in ("landmarks", "learn_kernel", "bounds")]
     + [
         ("kernel", "mean of D cosines"),
-        ("approximate", "Sample errs by"),
         ("adaptive", "over all points"),
         ("certificates", "votes over the plane"),
         ("certificates?question=May+test+points+teach%3F", "blocks certify"),

@@ -137,7 +137,7 @@ def test_a_page_loads_little_before_its_first_picture(open_file, site, name):
     assert sum(path.stat().st_size for path in files) <= BEFORE_FIRST_PICTURE, [path.name for path in files]
     names = "Array.from(asked.keys(), address => address.split('/').at(-1))"
     page.evaluate(SHOW_ALL)
-    if name in ("kernel", "approximate"):
+    if name in ("kernel", "adaptive"):
         assert "plotly.js" in page.evaluate(names)
 
 
@@ -342,7 +342,7 @@ def test_pictures_are_saved(open_file):
 
 
 def test_a_page_draws_in_a_sandbox_of_another_site(serve_folder, site, new_context, tmp_path):
-    shown = f"http://127.0.0.1:{serve_folder(site)}/approximate.html"
+    shown = f"http://127.0.0.1:{serve_folder(site)}/adaptive.html"
     (tmp_path / "index.html").write_text(f'<iframe src="{shown}" sandbox="allow-scripts" width="900" height="700">')
     page = new_page(new_context())
     page.goto(f"http://localhost:{serve_folder(tmp_path)}")

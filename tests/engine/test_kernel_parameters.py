@@ -11,7 +11,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC
 
 import rff_engine as rff
-from pages.adaptive.approximate.compute import ApproximationSettings
 from rff_engine.kernels import KERNELS as NAMED, KERNELS_BY_TITLE
 
 from .calls import ESTIMATORS as ALL
@@ -148,9 +147,8 @@ def test_names_and_widths_are_those_of_the_pages(shown):
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     name = unicodedata.normalize("NFD", shown).encode("ascii", "ignore").decode().lower()
     ours = rff.RandomFourierFeatures(name, 2).fit(X).kernel_.get_params()
-    assert ours == pytest.approx(
-        ApproximationSettings("wine", shown, 1.0, 1.5, 0).scaled_kernel(X.shape[1]).get_params(), rel=1e-12
-    )
+    named = KERNELS_BY_TITLE[shown]
+    assert ours == pytest.approx(named.of_width(named.distance(X.shape[1]), nu=1.5).get_params(), rel=1e-12)
 
 
 @every_estimator

@@ -23,7 +23,6 @@ VIEWS = {
     "certificate": "bounds/certificates/view",
     "blocks": "bounds/certificates/blocks",
     "descent": "adaptive/view",
-    "approximation": "adaptive/approximate/view",
 }
 _SHARED = "shared/live"
 _WAITING = "The live view is loading. If it does not appear, reload the page, or open it in another browser."

@@ -7,6 +7,7 @@ import threading
 
 import streamlit as st
 from cachetools import cached
+from streamlit.navigation.page import StreamlitPage
 from threadpoolctl import threadpool_limits
 
 from pages.shared import catalogue
@@ -24,6 +25,11 @@ def record_page(page: str) -> None:
 def current_page() -> str:
     """Return the address of the current page; `st.context.url` may be wrong after a change of page."""
     return st.session_state[_ENTERED]
+
+
+def move(to: StreamlitPage) -> None:
+    """Open the page that took the place of a former one, with the settings of the address."""
+    st.switch_page(to, query_params=st.query_params.to_dict())
 
 
 def page() -> catalogue.Page:

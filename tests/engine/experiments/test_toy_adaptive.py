@@ -7,6 +7,7 @@ import rff_engine as rff
 from datasets import ToyData
 from pages.adaptive import compute
 from pages.adaptive.compute import AdaptiveSettings
+from rff_engine.studies.feature_methods import fit_features
 from rff_engine.studies.toy.plane import plane_points
 
 SIGMA = 0.8
@@ -157,3 +158,23 @@ def test_curve_without_steps_has_the_best_weights():
         omega = KERNEL.sample_frequencies(5, 2, np.random.default_rng(rng.integers(2**31)))
         p = rff.feature_weights(X, KERNEL, omega, None, compute.RIDGE)
         assert error == pytest.approx(naive_error(X, omega, p), rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["monte_carlo", "weight", "nystroem"])
+def test_errors_of_methods_are_those_of_every_pair_of_points(method):
+    found = compute.method_curve(sample(), SIGMA, 8, method)
+    X = compute.inputs(sample())
+    for r, draw in ((5, 0), (20, 2)):
+        rng = np.random.default_rng((0, compute._METHODS, draw))
+        if method == "nystroem":
+            fitted = fit_features(method, X, None, KERNEL, r, rng)
+            exact = KERNEL(X, fitted.landmarks) @ np.linalg.solve(KERNEL(fitted.landmarks), KERNEL(fitted.landmarks, X))
+            expected = np.linalg.norm(exact - KERNEL(X)) / np.linalg.norm(KERNEL(X))
+        else:
+            omega = KERNEL.sample_frequencies(r, 2, rng)
+            weights = np.full(r, 1 / r)
+            if method == "weight":
+                landmarks, q = rff.kernel_landmarks(X, 8, "sample", rng)
+                weights = rff.feature_weights(landmarks, KERNEL, omega, q, compute.RIDGE)
+            expected = naive_error(X, omega, weights)
+        assert found[compute.FREQUENCY_COUNTS.index(r), draw] == pytest.approx(expected, rel=1e-5, abs=1e-9)
