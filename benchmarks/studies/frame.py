@@ -141,10 +141,3 @@ def reruns(target: str, dataset: str) -> pd.DataFrame:
     """Return the shipped rows of a data set that a table or figure needs."""
     with Store(reproduction.SHIPPED, read_only=True) as store:
         return to_frame(reproduction.known_rows(store, target, (dataset,)))
-
-
-@cache
-def published_gamma(dataset: str) -> float:
-    """Return the gamma that the SVM of the shipped reruns chooses on the published split."""
-    known = reruns("table1", dataset)
-    return float(known[(known["method"] == "svm") & (known["split"] == "published")]["gamma"].iloc[0])
