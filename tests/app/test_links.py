@@ -47,9 +47,9 @@ def test_a_symbol_of_a_label_is_the_name_in_the_link(page):
         ("real_data", {"lesson": "move", "seed": "3"}, ["lesson"], {"seed": "3"}),
         (
             "your_data",
-            {"view": "error against D", "hide": "D", "pin": "x", "star": "0,0"},
+            {"view": "error against D", "hide": "D", "pin": "x", "star": "0,0", "table": "x", "sample": "White wine"},
             [],
-            {"view": "error against D"},
+            {"sample": "White wine"},
         ),
         ("kernel", {"view": "line", "hide": "all", "D": "7"}, [], {"D": "7"}),
         ("kernel", {"utm_source": "mail", "fbclid": "x"}, [], {"utm_source": "mail", "fbclid": "x"}),

@@ -229,7 +229,7 @@ def matches(entry: Known, found: tuple[str, str, str]) -> bool:
 @pytest.mark.parametrize(
     "path",
     [
-        "your_data?view=landmarks",
+        "your_data?sample=White wine",
         "bounds?question=Does it hold?",
         "certificates?question=May test points teach?",
         "learn_kernel?along=2&angle=45",

@@ -13,10 +13,9 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 from conftest import ROOT, settle, violations, wait_until
-from test_upload import NAMES, check_nothing_takes_effect, main_text, upload
+from test_upload import NAMES, bring, check_nothing_takes_effect, main_text, upload
 
 CLASSES = ("![x](http://elsewhere.example/x.png)", ":material/home:", "=cmd|' /C calc'!A0", "</style><b>x</b>")
-VIEWS = ("landmarks", "error against D")
 
 
 def hostile_table() -> bytes:
@@ -43,16 +42,10 @@ def own_host_only():
     assert foreign == []
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_hostile_text_is_shown_as_text_on_every_view(open_page, server, own_host_only, view):
-    page = own_host_only(open_page(f"your_data?view={quote(view)}"), server)
+def test_hostile_text_is_shown_as_text(open_page, server, own_host_only):
+    page = own_host_only(open_page("your_data"), server)
     upload(page, hostile_table(), "<img src=x onerror=window.hacked=1>.csv")
-    if view == "error against D":
-        page.get_by_role("button", name="Run", exact=True).click()
-        page.get_by_text("The means as a table").wait_for(timeout=180_000)
-        settle(page)
-    else:
-        page.locator(".js-plotly-plot, canvas").first.wait_for(timeout=60_000)
+    page.locator(".js-plotly-plot, canvas").first.wait_for(timeout=60_000)
     page.evaluate("document.querySelectorAll('details:not([open]) > summary').forEach(summary => summary.click())")
     settle(page)
     text = main_text(page)
@@ -73,7 +66,7 @@ def test_hostile_text_is_shown_as_text_on_every_view(open_page, server, own_host
     wait_until(lambda: set(CLASSES) <= offered())
     check_nothing_takes_effect(page)
     page.get_by_role("option", name=CLASSES[1]).click()
-    wait_until(lambda: f"red, {CLASSES[1]}" in " ".join(main_text(page).replace("\u2060", "").split()), 60)
+    wait_until(lambda: f"red: {CLASSES[1]}" in " ".join(main_text(page).replace("\u2060", "").split()), 60)
     settle(page)
     check_nothing_takes_effect(page)
 
@@ -84,7 +77,7 @@ HOSTILE = "<img src=x onerror=window.hacked=1>![x](http://elsewhere.example/x.pn
 @pytest.mark.parametrize(
     ("path", "word"),
     [
-        ("your_data?view={}", HOSTILE),
+        ("your_data?sample={}", HOSTILE),
         ("landmarks?data={}&beta={}&picks={}&{}={}", HOSTILE),
         ("kernel?kernel={}&D={}", HOSTILE),
         ("real_data?dataset={}&methods={}&split={}", HOSTILE),
@@ -134,17 +127,12 @@ def page_with_upload(open_page, address):
     rows = (f"{i % 7},{i % 5},{SECRET if i % 2 else 'other'}" for i in range(40))
     data = "\n".join([f"{SECRET}a,{SECRET}b,{SECRET}y", *rows]).encode()
     upload(page, data, f"{SECRET}.csv")
-    page.locator("summary").get_by_text("Your table", exact=True).click()
+    bring(page)
     page.get_by_role("tab", name="Paste text").click()
-    page.get_by_role("textbox").first.fill(data.decode().replace("other", f"{SECRET}pasted"))
+    page.get_by_role("textbox", name="Lines of CSV").fill(data.decode().replace("other", f"{SECRET}pasted"))
     page.get_by_role("button", name="Read the text").click()
     page.get_by_text("the text you pasted").first.wait_for(state="attached")
     settle(page)
-    for view in (VIEWS[1], VIEWS[0]):
-        page.locator(".st-key-controls").get_by_role("combobox").first.click()
-        page.get_by_role("option", name=view).click()
-        page.get_by_role("heading", name=f"Results: {view}").wait_for()
-        settle(page)
     assert SECRET in main_text(page)
     (sent,) = [one for one in requests if one.method == "PUT"]
     return page, sent, requests, data

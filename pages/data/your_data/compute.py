@@ -1,6 +1,7 @@
-"""Your data: the numbers of a view of the page on your own table, which you put into the current folder.
+"""Your data: the numbers of the page on your own table, which you put into the current folder.
 
-They end with a certificate of your data, where there are enough rows for one.
+Errors of learned and of random cosines on all columns come first; landmarks on a map of two columns follow, then a
+certificate, where there are enough rows for one.
 
 After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
@@ -9,11 +10,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 
 import rff_engine as rff
 from rff_datasets import (
@@ -30,12 +37,14 @@ from rff_engine.studies.protocols import FeatureSweep, RunSpec
 from rff_engine.studies.reports import tables as report
 from rff_engine.studies.running.run import run_stored
 from rff_engine.studies.toy import landmarks as toy_landmarks
-from rff_engine.studies.toy.certificates import Certificate, certificate, certified_classifier
+from rff_engine.studies.toy.certificates import Certificate, certificate
 
 #: Most training rows, and most held-out rows.
 ROWS = 2000
-#: Frequencies of the certified classifier, and draws of them among which the prior's rows choose.
-CERTIFIED_FREQUENCIES, CERTIFIED_DRAWS = 50, 3
+#: Cosines of the comparison, its random splits, and most rows of either half of a split.
+COSINES, COMPARED_SPLITS, COMPARED_ROWS = 50, 3, 1000
+#: What is compared: a guess, cosines that no label has touched, those of a width chosen by labels, and learned ones.
+CLASSIFIERS = ("majority", "random", "width", "learned", "svm")
 #: Splits of the sweep.
 SPLITS = 4
 SWEEP = FeatureSweep(
@@ -52,6 +61,97 @@ PATH_BETAS = tuple(float(f"{10**power:.3g}") for power in np.linspace(-3, 3, 31)
 
 _MAX_EXTENT = 4.0
 _MIN_CLASS_ROWS = 8
+# Columns of which every pair is tried for the map, and rows of a trial.
+_TRIED_COLUMNS, _TRIED_ROWS = 6, 300
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Errors of classifiers of all columns on held-out rows."""
+
+    errors: dict[str, np.ndarray]
+    """(splits,), by `CLASSIFIERS`"""
+    gain: float
+    """Error of "random" minus that of "learned", mean over the held-out rows"""
+    gain_error: float
+    """Its standard error"""
+    n_train: int
+    n_test: int
+    """Rows of either half of a split"""
+
+    @property
+    def verdict(self) -> str:
+        """ "helped", "hurt", or "same" where the difference is below twice its standard error."""
+        if abs(self.gain) <= 2 * self.gain_error:
+            return "same"
+        return "helped" if self.gain > 0 else "hurt"
+
+
+def compare(dataset: Dataset, seed: int) -> Comparison:
+    """Compare learned with random cosines, and with a kernel SVM, on random halves of the rows.
+
+    The kernel and the strength of learning are chosen on a held-out part of the training half, as are the SVM's
+    parameters.
+    """
+    errors: dict[str, list[float]] = {}
+    gains = np.zeros((2, dataset.n_samples))  # sums over the splits, and how often a row is held out
+    for split in range(COMPARED_SPLITS):
+        numbered = replace(dataset, y=np.column_stack([dataset.y, np.arange(dataset.n_samples)]))
+        train, test = halves(numbered, COMPARED_ROWS, seed + split)
+        (y_train, y_test), rows = (part.y[:, 0] for part in (train, test)), test.y[:, 1]
+        labels, counts = np.unique(y_train, return_counts=True)
+        if len(labels) < 2:
+            raise ValueError(f"The {len(y_train)} training rows are all of one class; choose another seed or class.")
+        wrong = {"majority": y_test != labels[counts.argmax()]}
+        for name, model in _models(train.X, seed + split).items():
+            wrong[name] = model.fit(train.X, y_train).predict(test.X) != y_test
+        for name, misses in wrong.items():
+            errors.setdefault(name, []).append(float(misses.mean()))
+        gains[0, rows] += wrong["random"].astype(float) - wrong["learned"]
+        gains[1, rows] += 1
+    of_row = gains[0, gains[1] > 0] / gains[1, gains[1] > 0]
+    arrays = {name: np.array(of_method) for name, of_method in errors.items()}
+    return Comparison(arrays, of_row.mean(), of_row.std() / np.sqrt(len(of_row)), len(y_train), len(y_test))
+
+
+def _models(X: np.ndarray, seed: int) -> dict:
+    """Return the classifiers that are compared; rows of features have norm 1, so C = 100 is a light penalty."""
+    features = {
+        "random": rff.RandomFourierFeatures(n_components=COSINES, random_state=seed),
+        "width": rff.RandomFourierFeatures("learned", COSINES, random_state=seed),
+        "learned": rff.PseudoPosteriorFeatures("learned", COSINES, 20 * COSINES, beta="validate", random_state=seed),
+    }
+    grid = {"gamma": np.array([0.25, 1, 4, 16]) / (X.shape[1] * (X.var() or 1.0)), "C": [1.0, 100.0]}
+    once = ShuffleSplit(1, test_size=0.3, random_state=seed)
+    models = {name: make_pipeline(one, LogisticRegression(C=100, max_iter=1000)) for name, one in features.items()}
+    return models | {"svm": GridSearchCV(SVC(), grid, cv=once)}
+
+
+def best_columns(dataset: Dataset, seed: int) -> tuple[int, int] | None:
+    """Return the two columns on which an SVM errs least; None if two principal components are better than any two.
+
+    Only rows of the half that `coordinates` trains on are looked at. Of many columns, those that trees use most are
+    tried.
+    """
+    train, _ = halves(dataset, ROWS, seed)
+    some = np.random.default_rng(seed).permutation(train.n_samples)[: 2 * _TRIED_ROWS]
+    X, y = train.X[some], train.y[some]
+    columns = np.arange(train.n_features)
+    if len(columns) < 3:
+        return (0, 1) if len(columns) == 2 else None
+    if len(columns) > _TRIED_COLUMNS:
+        trees = ExtraTreesClassifier(100, random_state=seed).fit(X, y)
+        columns = np.sort(np.argsort(-trees.feature_importances_)[:_TRIED_COLUMNS])
+    part = replace(train, X=X, y=y, groups=None)
+    pairs = [*((int(a), int(b)) for a, b in combinations(columns, 2)), None]
+    return min(pairs, key=lambda pair: _error_on_map(plane(part, pair)))
+
+
+def _error_on_map(part: Dataset) -> float:
+    fitted, held_out = (slice(None, None, 2), slice(1, None, 2))
+    if len(np.unique(part.y[fitted])) < 2:
+        return 1.0
+    return 1 - SVC(gamma=1.0).fit(part.X[fitted], part.y[fitted]).score(part.X[held_out], part.y[held_out])
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +185,10 @@ def landmark_path(where: Coordinates, problem: toy_landmarks.LandmarkProblem, C:
 
 
 def certified(dataset: Dataset, seed: int, epsilon: float = 0.05) -> Certificate:
-    """Certify a classifier on half of the rows: half of these choose the kernel's width and the frequencies."""
+    """Certify the classifier of learned cosines on half of the rows: half of these teach, the others count errors."""
     train, fresh = _halves_of_groups(dataset, seed)
-    kernel, D, draws = rff.GaussianKernel("scale"), CERTIFIED_FREQUENCIES, CERTIFIED_DRAWS
-    model = certified_classifier(train.X, train.y, kernel, "rff", D, tries=draws, epsilon=epsilon, random_state=seed)
+    learned = _models(train.X, seed)["learned"]
+    model = rff.CertifiedClassifier(epsilon=epsilon, random_state=seed, estimator=learned).fit(train.X, train.y)
     return certificate(model, fresh.X, fresh.y)
 
 
@@ -124,28 +224,27 @@ def sweep_steps(dataset: Dataset, seed: int) -> Iterator:
     return run_stored(None, spec, split_of=lambda one: random_split(dataset, one))
 
 
-def landmark_numbers(problem, path, beta) -> pd.DataFrame:
-    """Return landmarks, their frequencies, and errors along beta; errors are fractions, KL in nats."""
+def numbers(comparison, problem, path, beta, sweep: list[dict], certify) -> pd.DataFrame:
+    """Return all numbers of the page as one table; errors are fractions, KL in nats.
+
+    `certify` makes the certificate; where the rows are too few for one, say so.
+    """
     Q = rff.pseudo_posterior(problem.loss, beta, len(problem.X))
     # Values along beta are means over the landmarks; the bound on the loss is at 95 %.
-    tables = problem.columns(Q) | {"along beta": path.columns()}
-    frames = map(pd.DataFrame, tables.values())
-    return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
-
-
-def with_certificate(results, view, certify) -> pd.DataFrame:
-    """Return the numbers of a view, then the terms and bounds of the certificate of `certify`, if rows allow."""
-    tables = [results if "table" in results or results.empty else results.assign(table=view)]
+    tables = {"errors on all columns": comparison.errors}
+    tables |= problem.columns(Q) | {"along beta": path.columns()}
+    if sweep:
+        tables["error against D"] = report.error_by_features(sweep)
     try:
         promise = certify()
     except ValueError as error:
         print(f"No certificate: {error}", file=sys.stderr)
     else:
-        names = "n_bound", "risk_bound", "majority_error", "test_error", "gibbs_bound", "gibbs_error", "test_set_bound"
-        tables.append(pd.DataFrame(promise.terms).assign(table="terms of the certificate"))
-        tables.append(pd.DataFrame([{name: getattr(promise, name) for name in names}]).assign(table="certificate"))
-    joined = pd.concat([one for one in tables if len(one)] or tables, ignore_index=True).convert_dtypes()
-    return joined[sorted(joined, key=lambda name: name != "table")]
+        names = "n_bound", "risk_bound", "majority_error", "test_error"
+        tables["terms of the certificate"] = promise.terms
+        tables["certificate"] = {name: [getattr(promise, name)] for name in names}
+    frames = map(pd.DataFrame, tables.values())
+    return pd.concat(frames, keys=tables, names=["table"]).reset_index("table").convert_dtypes()
 
 
 if __name__ == "__main__":
@@ -156,11 +255,9 @@ if __name__ == "__main__":
     columns = ("height", "width")  # to predict it from
     task = "classification"  # or "regression": rows above the median against the others
     label = 1  # the class against all others: 1 or -1 of two, else its position; None of numbers
-    scaling = "standard"  # of each column; or "range", "none"
-    imputation = "fill"  # of missing values; or "drop"
     groups = None  # column whose equal values mark rows that belong together; None: each row is a draw of its own
-    view = "landmarks"  # or "error against D"
-    axes = None  # positions of the two columns of a map; None: the first two principal components
+    axes = (0, 1)  # positions of the two columns of the map; None: the first two principal components
+    sweep = False  # the error against D as well, which takes a minute
     seed = 0
     sigma = 0.501  # bandwidth of the Gaussian prior
     D = 50  # frequencies of each landmark
@@ -172,12 +269,16 @@ if __name__ == "__main__":
     if sys.argv[1:] and Path(sys.argv[1]).exists() and Path(sys.argv[1]).samefile(file):
         sys.exit(f"{sys.argv[1]} is the table itself; another file is needed for the numbers.")
     table = read_table(Path(file).read_bytes(), file, choices=choices)
-    dataset = two_classes(prepare(table, target, columns, scaling, imputation, task, groups=groups), label)
-    if view == "error against D":
-        results = report.error_by_features([row for step in sweep_steps(dataset, seed) for row in step.rows])
-    else:
-        where = coordinates(dataset, axes, seed)
-        problem = landmark_problem(where, sigma, landmarks, D, selection, seed)
-        results = landmark_numbers(problem, landmark_path(where, problem, C), beta)
-    numbers = with_certificate(results, view, lambda: certified(dataset, seed))
-    numbers.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
+    whole = prepare(table, target, columns, task=task, groups=groups)
+    dataset = two_classes(whole, label)
+    where = coordinates(dataset, axes, seed)
+    problem = landmark_problem(where, sigma, landmarks, D, selection, seed)
+    found = numbers(
+        compare(whole if task == "classification" else dataset, seed),
+        problem,
+        landmark_path(where, problem, C),
+        beta,
+        [row for step in sweep_steps(dataset, seed) for row in step.rows] if sweep else [],
+        lambda: certified(dataset, seed),
+    )
+    found.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,13 +1,9 @@
 """Your data: an uploaded table, and the views of the other pages for it."""
 
-from dataclasses import replace
-
-import pandas as pd
 import streamlit as st
 
-from pages.data.your_data import compute, upload
+from pages.data.your_data import compute, figures, upload
 from pages.data.your_data.session import known, remembered
-from pages.data.your_data.table_choices import TABLE_CHOICES
 from pages.shared import deferred, escaping, layout, live, sharing
 from pages.shared.controls.toy import BETA, COST, SEED, SIGMA
 from pages.shared.controls.widgets import Number, Options, hide_controls, mount, without_headings
@@ -18,59 +14,78 @@ from rff_engine.studies.reports.tables import error_by_features
 from rff_engine.studies.toy import landmarks as toy_landmarks
 from rff_engine.studies.toy.certificates import rows_in_words
 
-LANDMARKS, SWEEP_VIEW = VIEWS = "landmarks", "error against D"
 MAX_FREQUENCIES = 256
 SELECTIONS = {"random": "random", "k-means": "kmeans"}
-
-OF_LANDMARKS = {"only_if": ("view", (LANDMARKS,))}
-INVERSE_TEMPERATURE = replace(BETA, **OF_LANDMARKS)
-FREQUENCIES = Number(
-    "D",
-    "Frequencies D",
-    "Of each landmark.",
-    *(1, MAX_FREQUENCIES, 50, 1),
-    **OF_LANDMARKS,
-)
+FREQUENCIES = Number("D", "Frequencies D", "Of each landmark.", 1, MAX_FREQUENCIES, 50, 1)
 
 CONTROLS = (
-    Options("view", "View", None, VIEWS, LANDMARKS),
+    Options("sample", "Sample", None, tuple(upload.SAMPLES), next(iter(upload.SAMPLES))),
     "Learning",
-    INVERSE_TEMPERATURE,
+    BETA,
     FREQUENCIES,
-    replace(SIGMA, **OF_LANDMARKS),
-    replace(COST, **OF_LANDMARKS),
+    SIGMA,
+    COST,
     SEED,
-    Options("how", "How landmarks are chosen", None, tuple(SELECTIONS), "k-means", True, **OF_LANDMARKS),
-    Number("landmarks", "Number of landmarks", None, 1, 8, 5, 1, **OF_LANDMARKS),
+    Options("how", "How landmarks are chosen", None, tuple(SELECTIONS), "k-means", True),
+    Number("landmarks", "Number of landmarks", None, 1, 8, 5, 1),
 )
 
-
-#: Words on the smaller bound of `CertifiedClassifier`, by its arm.
-ARMS = {"test set": "counting errors on them", "posterior": "the terms of a vote that learns from them too"}
-
-RUN = "The code says what it needs, and recomputes the numbers; it reads"
 CAPTION = (
-    "The link opens these settings without your table; the first table uploaded there is read as yours is here. It "
-    f"tells positions of columns, not their names. {RUN} your table from the file named at its top."
+    "The link opens these settings without your table. The code says what it needs, and recomputes the numbers; it "
+    "reads your table from the file named at its top."
 )
-CAPTION_OF_SAMPLE = (
-    f"The link opens this sample with these settings. {RUN} the file of the sample, which is saved above."
-)
+#: What is said of learned cosines against random ones.
+VERDICTS = {
+    "helped": "Learning helped.",
+    "same": "Learning made no difference that these rows can show.",
+    "hurt": "Learning did harm.",
+}
 
 
-def mapped(values, chosen):
-    """Return two coordinates of the rows, their columns, the cache key of both, and a sentence on them."""
-    columns = upload.choose_coordinates(chosen)
+def show_comparison(values, chosen) -> compute.Comparison:
+    """Say whether learning helped on all columns, and show the errors."""
+    numbers = chosen.dataset.task != "classification"
+    problem = chosen.binary if numbers else chosen.dataset
+    key = ("comparison", *chosen.key[:-1], values.seed)
+    with layout.show_errors():
+        found = remembered(key, lambda: compute.compare(problem, values.seed))
+    error = {name: layout.percent(of_splits.mean()) for name, of_splits in found.errors.items()}
+    asked = f" Is {escaping.code(chosen.settings['target'])} above its median?" if numbers else ""
+    useless = found.errors["learned"].mean() >= found.errors["majority"].mean()
+    st.markdown(
+        f"**{VERDICTS[found.verdict]}**{asked} On all {chosen.dataset.n_features} columns: **{error['learned']} error "
+        f"with {compute.COSINES} learned cosines**, {error['random']} with random ones, {error['svm']} by a kernel "
+        f"SVM; always saying one class errs on {error['majority']}."
+        + (" No cosines are better than that: **these columns do not tell the classes.**" if useless else "")
+    )
+    layout.figure(
+        figures.errors(found),
+        f"**Bars are means of {compute.COMPARED_SPLITS} random halves, dots each of them: {found.n_train} rows teach, "
+        f"{found.n_test} test.**",
+        "Random cosines have the width of the columns' spread, and no label touches them; below, labels choose the "
+        "width on rows that are held out from the training half; learned cosines are drawn from the [[posterior]] too "
+        f"([[PBRFF]]). The head is a logistic regression. Random minus learned: {100 * found.gain:+.1f} ± "
+        f"{100 * found.gain_error:.1f} points, one standard error; twice that counts as a difference.",
+        key="comparison",
+        alt="Errors on held-out rows of a constant guess, of random and learned cosines, and of a kernel SVM",
+    )
+    return found
+
+
+def mapped(values, chosen, columns):
+    """Return two coordinates of the rows, the cache key of both, and a sentence on them."""
     key = ("coordinates", *chosen.key, columns, values.seed)
     with layout.show_errors():
         where = remembered(key, lambda: compute.coordinates(chosen.binary, columns, values.seed))
     across, upwards = (escaping.code(name) for name in where.train.feature_names)
+    d = chosen.dataset.n_features
+    of = f"two directions of all {d} columns" if columns is None else f"2 of {d} columns"
+    red, blue = (escaping.markdown(chosen.binary.label_names[side]) for side in (1, -1))
     words = (
-        f"Across: {across}; upwards: {upwards}; both scaled to mean 0 and variance 1, the units of σ. Trained on "
-        f"{where.train.n_samples} rows, a random half of yours (at most {compute.ROWS}), and tested on "
-        f"{where.test.n_samples} others. Points beyond a map are drawn at its edge."
+        f"**Map: {of}.** Across: {across}; upwards: {upwards}; red: {red}; blue: {blue}. Errors here are those on the "
+        "map, which sees no other column."
     )
-    return where, columns, key, words
+    return where, key, words
 
 
 def live_landmarks(where: compute.Coordinates, problem: toy_landmarks.LandmarkProblem, C: float) -> dict:
@@ -80,9 +95,9 @@ def live_landmarks(where: compute.Coordinates, problem: toy_landmarks.LandmarkPr
     return packing.pack_landmarks(problem, maps, prior, test, extent, C)
 
 
-def show_landmarks(values, chosen):
+def show_landmarks(values, chosen, axes):
     """Show similarity maps of the prior and of the learned weights, and the decisions of an SVM on both."""
-    where, axes, key, words = mapped(values, chosen)
+    where, key, words = mapped(values, chosen, axes)
     method = SELECTIONS[values.how]
     key = (*key, method, values.sigma, values.landmarks)
 
@@ -98,13 +113,17 @@ def show_landmarks(values, chosen):
         problem = problem_of(values.D)
         path = remembered(("path", *key, values.D, values.C), lambda: compute.landmark_path(where, problem, values.C))
     packed = remembered(("live", *key, values.C), lambda: live_landmarks(where, largest, values.C))
-    live.mount("landmarks", packed, values, (INVERSE_TEMPERATURE, FREQUENCIES))
+    st.markdown(words)
+    live.mount("landmarks", packed, values, (BETA, FREQUENCIES))
     layout.caption_below(
-        "**Drag [[β]] and [[D]]: does learning lower the test error on your data?**",
+        "**Drag [[β]] and [[D]]: does learning lower the test error on the map?**",
         "Each [[column|row]] is one [[landmark]], marked by a star. Green: similar to it; purple: dissimilar. "
-        "Decisions are those of a linear SVM on the similarities of a [[row|column]], in these two coordinates.",
+        "Decisions are those of a linear SVM on the similarities of a [[row|column]]. "
+        "Both coordinates are scaled to mean 0 and variance 1, the units of σ. "
+        f"Trained on {where.train.n_samples} rows, a random half (at most {compute.ROWS}), and tested on "
+        f"{where.test.n_samples} others. Points beyond a map are drawn at its edge. Of many "
+        "columns, the two on which an SVM errs least on training rows are shown.",
     )
-    st.caption(words)
     layout.figure(
         paths.landmark_errors_and_kl(values.beta, path),
         layout.lowest_error(path.betas, path.test_error, path.betas, path.bound),
@@ -113,20 +132,20 @@ def show_landmarks(values, chosen):
         key="along_beta",
         alt="Train and test error on your data, a bound and mean KL divergence against beta",
     )
-    return lambda: compute.landmark_numbers(problem, path, values.beta), axes
+    return problem, path
 
 
-def show_sweep(values, chosen):
+def sweep_key(values, chosen) -> tuple:
+    return "sweep", *chosen.key, values.seed
+
+
+def show_sweep(values, chosen) -> None:
     """Show the error against D of features drawn from the prior and from learned distributions."""
-    key = ("sweep", *chosen.key, values.seed)
-    st.markdown(
-        f"All {chosen.dataset.n_features} columns; {compute.SPLITS} random splits, each method trained on at most "
-        f"{compute.SWEEP.max_train} rows, its parameters chosen on validation rows. It takes some seconds."
-    )
+    key = sweep_key(values, chosen)
     rows = known(key)
     if rows is None:
-        if not st.button("Run", type="primary", icon=":material/play_arrow:"):
-            return pd.DataFrame, None
+        if not st.button("Compute the error against D, in about half a minute", icon=":material/play_arrow:"):
+            return
         bar, rows = st.progress(0.0, "Starting"), []
         workers.release_slot()
         with layout.show_errors(), workers.sweep_turn(lambda text: bar.progress(0.0, text)):
@@ -140,15 +159,13 @@ def show_sweep(values, chosen):
         sweeps.error_against_features(means, compute.SWEEP.n_features),
         "**Compare the curves at small [[D]]: where the labels favour some frequencies, a learned distribution needs "
         "fewer.**",
-        "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF "
-        "SVM, which has no D."
+        f"All columns, two classes; {compute.SPLITS} random splits, each method trained on at most "
+        f"{compute.SWEEP.max_train} rows, its parameters chosen on validation rows. Thick: mean test error, 95 % "
+        "interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D."
         + "".join(f" Note: {note}." for note in sorted({row["note"] for row in rows if row["note"]})),
         key="sweep",
         alt="Error of each method on your data against the number of features",
     )
-    with st.expander("The means as a table", icon=":material/table:"):
-        layout.table(means)
-    return lambda: means, None
 
 
 def certificate_key(values, chosen) -> tuple:
@@ -168,15 +185,13 @@ def show_certificate(values, chosen) -> None:
     certified = remembered(certificate_key(values, chosen), lambda: compute.certified(chosen.binary, values.seed))
     layout.figure(
         certificate_figures.ledger(certified),
-        f"**Certified: this vote errs on at most {layout.percent(certified.risk_bound)} of new rows.** On held-out "
-        f"rows it errs on {layout.percent(certified.test_error)}.",
-        f"A vote on {compute.CERTIFIED_FREQUENCIES} [[frequencies]] of the [[prior]], from all "
-        f"{chosen.dataset.n_features} columns. Half of its rows choose the kernel's width and the weights; the other "
-        f"{certified.n_bound} rows bound the error, which fails for at most 5 % of all samples ([[ε]]), by "
-        f"{ARMS[certified.arm]}. Always saying the class that is most frequent in the first half errs on "
-        f"{layout.percent(certified.majority_error)} of them. Dashed: what counting errors gives at the whole ε. Not "
-        "covered, as they look at all rows: filled values, the scaling of columns and, for numbers, the median between "
-        "the two classes. *Bounds: A certificate* explains the terms."
+        f"**Certified: learned cosines err on at most {layout.percent(certified.risk_bound)} of new rows.** On "
+        f"held-out rows they err on {layout.percent(certified.test_error)}; always saying the class that is most "
+        f"frequent among those that count errs on {layout.percent(certified.majority_error)}.",
+        f"Half of the rows are held out. Half of the others teach the classifier of {compute.COSINES} learned cosines, "
+        f"its kernel and its strength included; the other {certified.n_bound} count its errors. The bound fails for at "
+        "most 5 % of all samples ([[ε]]). Not covered, as they look at all rows: filled values, the scaling of columns "
+        "and, for numbers, the median between the two classes. *Bounds: A certificate* explains the terms."
         + (" Of each group it takes one row at random. " if chosen.dataset.groups is not None else " ")
         + rows_in_words(certified.n_errors, certified.n_bound, certified.epsilon),
         key="certificate",
@@ -185,53 +200,67 @@ def show_certificate(values, chosen) -> None:
 
 
 def main() -> None:
-    values = mount(CONTROLS, parameters=(TABLE_CHOICES,), first=("view",))
+    values = mount(CONTROLS)
+    hide_controls(["sample"])
     layout.title(
-        "Upload a table, choose the column to predict, and see what is learned from your data: similarities to "
-        "[[landmarks]], the error of D [[frequencies]], and what a classifier can promise.",
+        "Bring a table: which of its columns tell the classes, does **learning from labels** help, and what can a "
+        "classifier promise?",
     )
-    table = upload.current_table()
-    with st.expander("Your table", icon=":material/upload_file:", expanded=table is None or bool(table.sample)):
-        upload.offer_ways(table)
-        upload.show_limits()
+    table = upload.current_table(values.sample)
+    with st.container(horizontal=True, vertical_alignment="center", key="bring"):
+        with st.popover(
+            "Bring a table", icon=":material/upload_file:", type="primary", key=upload.BRING, on_change="rerun"
+        ):
+            upload.offer_ways(table)
+            upload.show_limits()
+        line = st.empty()
     upload.show_error()
     if table is None:
         hide_controls([control.key for control in without_headings(CONTROLS)])
-        upload.forget_in_link()
         st.stop()
-    line = st.empty()
     line.markdown(upload.reading(table))
+    results = st.container()
     opened = upload.doubts(table)
-    read = st.expander("Change how it was read", icon=":material/table:", key=f"reading {table.file}", expanded=opened)
-    with read:
+    with st.expander("Change how it was read", icon=":material/table:", key=f"reading {table.file}", expanded=opened):
         asked = upload.ask(table)
+        axes_here = st.container(horizontal=True)
         upload.show_table(table, asked)
+        below = st.container()
     try:
         chosen = upload.choose(table, asked)
+        best = remembered(("axes", *chosen.key, values.seed), lambda: compute.best_columns(chosen.binary, values.seed))
     except ValueError as error:
-        st.error(escaping.markdown(str(error)), icon=":material/error:")
+        results.error(escaping.markdown(str(error)), icon=":material/error:")
         st.stop()
-    line.markdown(upload.reading(table, chosen.left_out))
-    with read:
+    line.markdown(upload.reading(table, asked.target, chosen.left_out))
+    with axes_here:
+        axes = upload.choose_axes(chosen, best)
+    with below:
         upload.show_preparation(chosen)
-    st.header(f"Results: {values.view}")
-    upload.show_problem(chosen)
-    show = {LANDMARKS: show_landmarks, SWEEP_VIEW: show_sweep}
-    numbers, axes = show[values.view](values, chosen)
+    with results:
+        comparison = show_comparison(values, chosen)
+    problem, path = show_landmarks(values, chosen, axes)
     deferred.show("certificate", lambda: show_certificate(values, chosen))
-    shown = known(certificate_key(values, chosen))
+    deferred.show("sweep", lambda: show_sweep(values, chosen))
+    promised, swept = known(certificate_key(values, chosen)), known(sweep_key(values, chosen)) or []
 
-    def certify():  # runs on a click, without the session
-        return shown or compute.certified(chosen.binary, values.seed)
+    def numbers():  # runs on a click, without the session
+        return compute.numbers(
+            comparison,
+            problem,
+            path,
+            values.beta,
+            swept,
+            lambda: promised or compute.certified(chosen.binary, values.seed),
+        )
 
     sharing.offer(
         "your_data",
         CONTROLS,
         values,
-        lambda: compute.with_certificate(numbers(), values.view, certify),
-        chosen.settings | {"axes": axes, "selection": SELECTIONS[values.how]},
-        upload.keep_in_link(table, chosen, axes),
-        CAPTION_OF_SAMPLE if table.sample else CAPTION,
+        numbers,
+        chosen.settings | {"axes": axes, "selection": SELECTIONS[values.how], "sweep": bool(swept)},
+        caption=CAPTION,
     )
 
 

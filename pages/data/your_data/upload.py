@@ -21,7 +21,7 @@ import datasets
 from datasets import Dataset
 from datasets.tables import readers
 from datasets.tables.body import LINES, NAMES, SEPARATORS
-from datasets.tables.preparation import IMPUTATIONS, SCALINGS, prepare, two_classes
+from datasets.tables.preparation import prepare, two_classes
 from datasets.tables.readers import ENCODINGS
 from datasets.tables.roles import (
     notes_on_left_out,
@@ -32,25 +32,24 @@ from datasets.tables.roles import (
 )
 from datasets.tables.table import Column, Guess, Limits, Table, UploadError, counted, printable, quoted
 from datasets.tables.uploads import ENDINGS, FORMATS, read_table
-from pages.data.your_data import session, table_choices
+from pages.data.your_data import session
 from pages.data.your_data.cautions import cautions
-from pages.data.your_data.table_choices import SAMPLES
 from pages.shared import escaping, layout
-from pages.shared.controls import undo
 from pages.shared.server import limits, visits
 
 LIMITS = Limits()
 # By default, an upload of more than 1 MB is written to a temporary file while it arrives.
 MultiPartParser.spool_max_size = 2 * LIMITS.bytes
 
+#: Tables of the app by their titles.
+SAMPLES = {"Breast cancer": "breast", "White wine": "wine"}
 _TABLE, _ERROR, _COUNT = "your table", "error in your table", "number of tables"
-_WAITING, _KEPT, _IS_NEW = "choices of the link for your table", "choices in the link", "a table was opened"
+_SAMPLE = "sample that the link asked for"
+#: Key of the popover with the ways to bring a table.
+BRING = "bring a table"
 _COLUMN, _KIND = "column", "kind of the column"  # the same widget for all tables keeps the focus
-_DEFAULT_SAMPLE, *_ = SAMPLES
 _FILE, _TEXT = "your file", "your text"
 SHOWN_ROWS = 20
-_SCALINGS = {"standard": "mean 0, variance 1", "range": "from 0 to 1", "none": "as it is"}
-_IMPUTATIONS = {"fill": "fill with the median or the most frequent text", "drop": "drop their rows"}
 _TASKS = {"classification": "classes", "regression": "a number"}
 _KINDS = {"number": "number", "date": "date", "text": "classes"}
 _LEFT_OUT = "left out"
@@ -63,6 +62,7 @@ class Upload:
     """An uploaded table, numbered within its session."""
 
     number: int
+    """Another one for other columns: choices on what is learned start anew"""
     name: str
     file: str
     """Its file name in the program that the page offers"""
@@ -72,10 +72,8 @@ class Upload:
     ending: str
     choices: Mapping[str, str]
     """Answers that replace guesses of the reader"""
-    learning: Mapping[str, str]
-    """Answers of the link on what is learned, with which the controls start"""
     sample: str = ""
-    """Its name among `SAMPLES`, if it is one of the app's own"""
+    """Its title among `SAMPLES`, if it is one of the app's own"""
 
 
 def show_limits() -> None:
@@ -110,8 +108,8 @@ def offer_ways(shown: Upload | None) -> None:
         st.text_area("Lines of CSV, TSV, ARFF or svmlight; the first line may hold column names", key=_TEXT, height=160)
         st.button("Read the text", on_click=_read_text, icon=":material/content_paste_go:")
     with sample, st.container(horizontal=True):
-        for name, title in SAMPLES.items():
-            st.button(title, key=f"sample {name}", on_click=_take_sample, args=(name,))
+        for title, name in SAMPLES.items():
+            st.button(title, key=f"sample {name}", on_click=_choose_sample, args=(title,))
         if shown and shown.sample:
             st.download_button(
                 f"Save {shown.file}",
@@ -150,15 +148,17 @@ def _read_text() -> None:
 
 
 def _take(data: bytes | str, name: str, ending: str | None = None) -> None:
-    """Read a visitor's table; the first one takes the choices of the link that wait for it."""
-    asked = st.session_state.get(_WAITING, {})
-    if _open(data, name, ending, asked, _read):
-        st.session_state[_WAITING] = {}
-        table_choices.keep(asked)
+    _open(data, name, ending, _read)
 
 
-def _take_sample(name: str, asked: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Show a sample, with choices of a link to it; choices for a visitor's own table wait on."""
+def _choose_sample(title: str) -> None:
+    st.session_state["sample"] = title
+    _take_sample(title)
+
+
+def _take_sample(title: str) -> None:
+    st.session_state[_SAMPLE] = title
+    name = SAMPLES[title]
     data = datasets.load(name)
     target = "quality" if data.task == "regression" else "class"
     lines = io.StringIO()
@@ -167,59 +167,42 @@ def _take_sample(name: str, asked: Mapping[str, str] = MappingProxyType({})) -> 
     for row, label in zip(data.X, data.y, strict=True):
         writer.writerow([*row, data.label_names.get(label, label)])
     # Read it here, without a separate process: the file comes from the app, not from a visitor.
-    _open(lines.getvalue(), f"{name}.csv", None, asked, readers.read, name)
+    _open(lines.getvalue(), f"{name}.csv", None, readers.read, title)
 
 
-def _open(
-    data: bytes | str, name: str, ending: str | None, asked: Mapping[str, str], read: Callable, sample: str = ""
-) -> bool:
-    """Read a table with choices of a link; if that fails, keep the reason and return False."""
+def _open(data: bytes | str, name: str, ending: str | None, read: Callable, sample: str = "") -> None:
+    """Read a table; if that fails, keep the reason."""
     file = name if ending is None else "pasted.txt"
     ending = name if ending is None else ending
     try:
-        table, choices, problem = _read_as_asked(read, data, ending, table_choices.on_reading(asked))
+        table = read(data, ending)
     except UploadError as error:
         _set(None, str(error))
-        return False
-    learning = table_choices.on_learning(asked, len(table.columns))
-    st.session_state[_IS_NEW] = True
-    st.session_state[_COLUMN] = 0
-    _set(Upload(_next_number(), printable(name), file, table, data, ending, choices, learning, sample), problem)
-    return True
-
-
-def _read_as_asked(read: Callable, data: bytes | str, ending: str, choices: dict) -> tuple[Table, dict, str | None]:
-    """Return a table, the choices with which it was read, and a sentence if the link asked for others."""
-    try:
-        return read(data, ending, choices=choices), choices, None
-    except UploadError as error:
-        if not choices:
-            raise
-        problem = f"With the choices of the link the table cannot be read, so they are ignored. {error}"
-        return read(data, ending), {}, problem
+        return
+    st.session_state[_COLUMN], st.session_state[BRING] = 0, False
+    _set(Upload(_next_number(), printable(name), file, table, data, ending, {}, sample), None)
 
 
 def _take_back(key: str, widget: str) -> None:
     """Read the table with another answer to a guess."""
     answer = st.session_state[widget]
-    _read_again({key: "none" if key == NAMES and not answer else str(answer)}, _in_link())
+    _read_again({key: "none" if key == NAMES and not answer else str(answer)})
 
 
-def _read_again(answers: Mapping[str, str], asked: Mapping[str, str], only: bool = False) -> None:
-    """Read the table with other answers, and choices on what is learned; if that fails, keep the reason.
+def _read_again(answers: Mapping[str, str]) -> None:
+    """Read the table with other answers; if that fails, keep the reason.
 
     Take the table from the session: the table of a control may be older.
     """
     upload: Upload = st.session_state[_TABLE]
-    choices = table_choices.on_reading({**({} if only else upload.choices), **answers})
+    choices = {**upload.choices, **answers}
     try:
         table = _read(upload.data, upload.ending, choices)
     except UploadError as error:
         st.session_state[_ERROR] = f"With this choice the table cannot be read. {error}"
         return
-    same_columns = len(table.columns) == len(upload.table.columns)
-    learning = table_choices.on_learning(asked, len(table.columns)) if same_columns else {}
-    _set(replace(upload, number=_next_number(), table=table, choices=choices, learning=learning), None)
+    number = upload.number if table.names == upload.table.names else _next_number()
+    _set(replace(upload, number=number, table=table, choices=choices), None)
 
 
 def _read(data: bytes | str, name: str, choices: Mapping[str, str] = MappingProxyType({})) -> Table:
@@ -242,62 +225,27 @@ def _next_number() -> int:
     return st.session_state[_COUNT]
 
 
-def current_table() -> Upload | None:
-    """Return the last table: a sample before the first one, None if the last was removed or cannot be read."""
-    if _TABLE not in st.session_state:
-        asked = table_choices.of_link()
-        st.session_state[_WAITING] = {} if "sample" in asked else asked
-        _take_sample(asked.get("sample", _DEFAULT_SAMPLE), asked if "sample" in asked else {})
-    elif undo.has_moved() and st.session_state[_TABLE] and not st.session_state[_WAITING]:
-        _follow_link(st.session_state[_TABLE])
+def current_table(sample: str) -> Upload | None:
+    """Return the last table: the sample of the link before the first one, None if it was removed or cannot be read."""
+    if st.session_state.get(_SAMPLE) != sample:
+        _take_sample(sample)
     return st.session_state[_TABLE]
 
 
-def _follow_link(upload: Upload) -> None:
-    """Read and learn as the URL says after undo or redo; at other times the URL of a browser may be older."""
-    asked = table_choices.of_link()
-    if asked == st.session_state.get(_KEPT, asked):
-        return
-    choices = table_choices.on_reading(asked)
-    if choices != upload.choices:
-        _read_again(choices, asked, only=True)
-        return
-    learning = table_choices.on_learning(asked, len(upload.table.columns))
-    _set(replace(upload, number=_next_number(), learning=learning), None)
-
-
-def _in_link() -> dict[str, str]:
-    """Return the choices in the URL on the table that is shown."""
-    return {} if st.session_state[_WAITING] else table_choices.of_link()
-
-
-def _keep(upload: Upload, choices: dict[str, str]) -> tuple[str, ...]:
-    """Put choices on a table into the URL; choices of a link stay there until a visitor's own table has them."""
-    named = upload.sample and (choices or upload.sample != _DEFAULT_SAMPLE)
-    shown = {"sample": upload.sample, **choices} if named else choices
-    before = table_choices.of_link()
-    texts = table_choices.keep(st.session_state[_WAITING] or shown)
-    st.session_state[_KEPT] = table_choices.of_link()
-    if st.session_state.pop(_IS_NEW, False):
-        undo.forget()
-    if st.session_state[_KEPT] != before:
-        st.rerun()  # with the choice among the steps that undo takes back
-    return texts
-
-
-def reading(upload: Upload, left_out: Sequence[str] = ()) -> str:
+def reading(upload: Upload, target: str = "", left_out: Sequence[str] = ()) -> str:
     """Describe a table, and the guesses in reading it, as Markdown on one line."""
     table = upload.table
     size = f"{table.n_rows} rows, {counted(len(table.columns), 'column')}"
     start = (
-        f"**This is a sample: {SAMPLES[upload.sample]}, {size}.** Bring your own above."
+        f"**This is a sample: {upload.sample}, {size}.** Bring your own."
         if upload.sample
         else f"**{escaping.code(upload.name)}: {size}.**"
     )
     missing = sum(column.n_missing for column in table.columns)
     gaps = f", {counted(missing, 'cell')} missing" if missing else ""
     taken = f"Read as {table.format.partition(',')[0]}{gaps}."
-    return " ".join([start, *map(escaping.markdown, [taken, *table.notes, *left_out])])
+    goal = [f"Target: {quoted(target)}."] if target else []
+    return " ".join([start, *map(escaping.markdown, [*goal, taken, *table.notes, *left_out])])
 
 
 def doubts(upload: Upload) -> bool:
@@ -397,12 +345,9 @@ def _set_kind(upload: Upload, asked: Asked, place: int) -> None:
         others = [name for name in asked.columns if name != column.name]
         st.session_state[asked.columns_key] = others if kind == _LEFT_OUT else [*others, column.name]
         return
-    link = _in_link()
-    for key, change in (("with", set.add), ("without", set.discard)):
-        places = set(table_choices.positions(link.get(key, "")))
-        change(places, place)
-        link = {**link, key: table_choices.as_positions(sorted(places))}
-    _read_again({f"kind of column {place + 1}": kind}, link)
+    _read_again({f"kind of column {place + 1}": kind})
+    if asked.leaves_out(column):
+        st.session_state[asked.columns_key] = [*asked.columns, column.name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,10 +360,6 @@ class Asked:
     columns: tuple[str, ...]
     columns_key: str
     """Of the control of the columns"""
-    scaling: str
-    imputation: str
-    start: Mapping[str, str]
-    """Answers of the link, where the controls of this target start"""
     below: DeltaGenerator
     """Place for the choice of a class"""
 
@@ -447,24 +388,16 @@ class Chosen:
     """Sentences about columns that are not used"""
     settings: dict
     """Settings of the program that makes the same problem from the same file"""
-    asked: dict[str, str]
-    """Choices that differ from the guesses, for the link"""
-    start: Mapping[str, str]
-    """Answers of the link, where the controls of this target start"""
 
 
 def ask(upload: Upload) -> Asked:
     """Show the choices."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="problem"):
-        target, task, start = _choose_target(upload)
+        target, task = _choose_target(upload)
         below = st.container(width="content")
-        groups = _choose_groups(upload, target, start)
-        scaling = upload.learning.get("scaling", SCALINGS[0])
-        scaling = _segments("Each column is scaled to", _SCALINGS, scaling, _key("scaling", upload))
-        imputation = upload.learning.get("imputation", IMPUTATIONS[0])
-        imputation = _segments("Missing values", _IMPUTATIONS, imputation, _key("imputation", upload))
-    columns, columns_key = _choose_columns(upload, target, groups, start)
-    return Asked(target, task, groups, columns, columns_key, scaling, imputation, start, below)
+        groups = _choose_groups(upload, target)
+    columns, columns_key = _choose_columns(upload, target, groups)
+    return Asked(target, task, groups, columns, columns_key, below)
 
 
 def choose(upload: Upload, asked: Asked) -> Chosen:
@@ -478,47 +411,19 @@ def choose(upload: Upload, asked: Asked) -> Chosen:
     target, task, columns, groups = asked.target, asked.task, asked.columns, asked.groups
     if not columns and (left_out := " ".join(notes_on_left_out(upload.table, target))):
         raise UploadError(f"No column is chosen. {left_out}")
-    choices = (upload.number, target, columns, asked.scaling, asked.imputation, task, groups)
+    choices = (upload.number, *upload.choices.items(), target, columns, task, groups)
     dataset = session.remembered(
         ("dataset", *choices),
-        lambda: prepare(upload.table, target, columns, asked.scaling, asked.imputation, task, LIMITS, groups),
+        lambda: prepare(upload.table, target, columns, task=task, limits=LIMITS, groups=groups),
     )
     with asked.below:
-        label = _choose_class(upload, target, dataset, asked.start)
+        label = _choose_class(upload, target, dataset)
     binary = session.remembered(("binary", *choices, label), lambda: _binary_problem(dataset, label))
     settings = {"file": upload.file, "target": target, "columns": columns, "task": task, "label": label}
-    settings |= {
-        "scaling": asked.scaling,
-        "imputation": asked.imputation,
-        "groups": groups,
-        "choices": dict(upload.choices),
-    }
+    settings |= {"groups": groups, "choices": dict(upload.choices)}
     warned = session.remembered(("cautions", *choices), lambda: cautions(upload.table, dataset, target, columns))
     left_out = notes_on_left_out(upload.table, target, (*columns, groups))
-    other = {**upload.choices, **_asked(upload.table, settings, dataset)}
-    on_map = {key: places for key, places in _in_link().items() if key == "map"}
-    _keep(upload, other | on_map)  # also where a view cannot be shown
-    return Chosen((*choices, label), dataset, binary, warned, left_out, settings, other, asked.start)
-
-
-def _asked(table: Table, settings: dict, dataset: datasets.Dataset) -> dict[str, str]:
-    """Return the choices on what is learned that differ from the guesses, for the link."""
-    names, target, columns, label = table.names, settings["target"], settings["columns"], settings["label"]
-    groups = settings["groups"]
-    guessed = [name for name in suggest_columns(table, target) if name != groups]
-    out = table_choices.as_positions(names.index(name) for name in guessed if name not in columns)
-    added = table_choices.as_positions(names.index(name) for name in columns if name not in guessed)
-    pairs = {
-        "target": (target, suggest_targets(table)[0], table_choices.as_positions([names.index(target)])),
-        "task": (settings["task"], target_task(table.column(target)), settings["task"]),
-        "class": (label, _likely_class(dataset), str(label)),
-        "without": (out, "", out),
-        "with": (added, "", added),
-        "groups": (groups, None, "" if groups is None else table_choices.as_positions([names.index(groups)])),
-        "scaling": (settings["scaling"], SCALINGS[0], settings["scaling"]),
-        "imputation": (settings["imputation"], IMPUTATIONS[0], settings["imputation"]),
-    }
-    return {key: text for key, (taken, guess, text) in pairs.items() if taken != guess}
+    return Chosen((*choices, label), dataset, binary, warned, left_out, settings)
 
 
 def _likely_class(dataset: datasets.Dataset) -> int | None:
@@ -536,52 +441,41 @@ def _key(what: str, upload: Upload, *of) -> str:
     return " ".join(map(str, (what, upload.number, *of)))
 
 
-def _choose_target(upload: Upload) -> tuple[str, str, Mapping[str, str]]:
-    """Ask for the column to predict; return it, its task, and the answers of the link for it."""
+def _choose_target(upload: Upload) -> tuple[str, str]:
+    """Ask for the column to predict; return it and its task."""
     table, names = upload.table, list(upload.table.names)
     likely = suggest_targets(table)
-    asked = table_choices.positions(upload.learning.get("target", ""))
-    first = names[asked[0]] if asked else likely[0]
     key = _key("target", upload)
-    target = st.selectbox("Target", names, index=names.index(first), key=key)
+    target = st.selectbox("Target", names, index=names.index(likely[0]), key=key)
     with st.container(horizontal=True):
         for name in [one for one in likely if one != target]:  # one click away
             button = f"{key} {names.index(name)}"
             st.button(f"or {escaping.code(name)}", key=button, on_click=st.session_state.__setitem__, args=(key, name))
-    start = upload.learning if target == first else {}
     column = table.column(target)
     task = target_task(column)
     if column.kind in ("number", "date"):
-        task = start.get("task", task)
         task = _segments("Treat it as", _TASKS, task, _key("task", upload, names.index(target)))
-    return target, task, start
+    return target, task
 
 
-def _choose_groups(upload: Upload, target: str, start: Mapping[str, str]) -> str | None:
+def _choose_groups(upload: Upload, target: str) -> str | None:
     """Ask for the column whose equal values mark rows that belong together; return it, or None."""
-    names, none = upload.table.names, ""
-    possible = [none, *possible_groups(upload.table, target)]
-    asked = next((names[at] for at in table_choices.positions(start.get("groups", ""))), none)
     return (
         st.selectbox(
             "Rows that belong together",
-            possible,
-            index=possible.index(asked) if asked in possible else 0,
+            ["", *possible_groups(upload.table, target)],
             format_func=lambda name: f"those of one {printable(name)}" if name else "none: each is a draw of its own",
             help="Rows of one person, day or place stay on one side of each split. Bounds take one row of each.",
-            key=_key("groups", upload, names.index(target)),
+            key=_key("groups", upload, upload.table.names.index(target)),
         )
         or None
     )
 
 
-def _choose_columns(
-    upload: Upload, target: str, groups: str | None, start: Mapping[str, str]
-) -> tuple[tuple[str, ...], str, str]:
-    """Ask for the columns to predict from, their scaling, and the treatment of missing values."""
+def _choose_columns(upload: Upload, target: str, groups: str | None) -> tuple[tuple[str, ...], str]:
+    """Ask for the columns to predict from; return them, and the key of the control."""
     names = upload.table.names
-    out, added = ({names[at] for at in table_choices.positions(start.get(key, ""))} for key in ("without", "with"))
-    likely = {*suggest_columns(upload.table, target), *added} - out
+    likely = suggest_columns(upload.table, target)
     key = _key("columns", upload, names.index(target), groups is not None and names.index(groups))
     columns = st.multiselect(
         "Columns to predict it from",
@@ -592,19 +486,18 @@ def _choose_columns(
     return tuple(columns), key
 
 
-def _choose_class(upload: Upload, target: str, dataset: datasets.Dataset, start: Mapping[str, str]) -> int | None:
+def _choose_class(upload: Upload, target: str, dataset: datasets.Dataset) -> int | None:
     """Ask for the class to separate from all others; return ``None`` if the target is a number."""
     likely = _likely_class(dataset)
     labels = list(dataset.label_names)
     if likely is None or len(labels) <= 2:
         return likely
-    asked = int(start.get("class", likely))
     return st.selectbox(
         "Class to separate from all others",
         labels,
-        index=labels.index(asked if asked in labels else likely),
+        index=labels.index(likely),
         format_func=lambda one: dataset.label_names[one],
-        key=_key("class", upload, upload.table.names.index(target)),
+        key=_key("class", upload, upload.table.names.index(target), len(labels)),
     )
 
 
@@ -623,22 +516,12 @@ def _binary_problem(dataset: datasets.Dataset, label: int | None) -> datasets.Da
     return replace(binary, label_names=names)
 
 
-def show_problem(chosen: Chosen) -> None:
-    """Show the learning problem that was chosen."""
-    dataset, binary = chosen.dataset, chosen.binary
-    above = int((binary.y == 1).sum())
-    columns = "column" if dataset.n_features == 1 else "columns"
-    st.markdown(
-        f"**n = {dataset.n_samples} rows, d = {dataset.n_features} {columns}.** The figures show two "
-        f"classes: red, {escaping.markdown(binary.label_names[1])} ({above} rows), and blue, "
-        f"{escaping.markdown(binary.label_names[-1])} ({binary.n_samples - above} rows)."
-    )
-
-
 def show_preparation(chosen: Chosen) -> None:
     """Show how the learning problem was made from the table."""
     dataset = chosen.dataset
     st.caption(
+        f"n = {dataset.n_samples} rows, d = {counted(dataset.n_features, 'column')}, each scaled to mean 0 and "
+        "variance 1. "
         f"{escaping.markdown(dataset.description)} Scaling and filling of missing values use all rows, including those "
         "that are held out below."
     )
@@ -647,37 +530,25 @@ def show_preparation(chosen: Chosen) -> None:
         layout.table(class_counts(dataset))
 
 
-def choose_coordinates(chosen: Chosen) -> tuple[int, int] | None:
-    """Ask for the two columns of a map; return ``None`` for the first two principal components."""
+def choose_axes(chosen: Chosen, best: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Ask for the two columns of the map, by default the best ones; None: the first two principal components."""
     names = [printable(name) for name in chosen.dataset.feature_names]
-    if len(names) <= 2:
-        return (0, 1) if len(names) == 2 else None  # one column allows no map: the error is raised later
-    table = " ".join(map(str, chosen.key[:2]))
-    positions = list(range(len(names)))
-    components, two = "the first two principal components", "two columns"
-    asked = [at for at in table_choices.positions(chosen.start.get("map", "")) if at in positions]
-    first = asked if len(asked) == 2 else [0, 1]
-    left, middle, right = st.columns(3)
-    default = two if len(asked) == 2 else components
-    how = left.segmented_control("Map of", [components, two], default=default, required=True, key=f"map {table}")
-    if how != two:
-        return None
-    across, upwards = (
-        place.selectbox(way, positions, at, format_func=names.__getitem__, key=f"{way.lower()} {table} {len(names)}")
-        for place, way, at in ((middle, "Across", first[0]), (right, "Upwards", first[1]))
+    if len(names) < 3:
+        return best
+    key = " ".join(map(str, ("axis", chosen.key[0], len(names), best)))
+    across = st.selectbox(
+        "Map: across",
+        [*range(len(names)), None],
+        len(names) if best is None else best[0],
+        format_func=lambda at: "the first two principal components" if at is None else names[at],
+        key=key,
     )
+    if across is None:
+        return None
+    others = [at for at in range(len(names)) if at != across]
+    start = others.index(best[1]) if best and best[1] != across else 0
+    upwards = st.selectbox("Map: upwards", others, start, format_func=names.__getitem__, key=f"{key} {across}")
     return across, upwards
-
-
-def keep_in_link(upload: Upload, chosen: Chosen, axes: tuple[int, int] | None) -> dict[str, tuple[str, ...]]:
-    """Put the choices on the table into the URL, and return the parameters of a link to them."""
-    on_map = {"map": table_choices.as_positions(axes)} if axes and chosen.dataset.n_features > 2 else {}
-    return {table_choices.TABLE_CHOICES.key: _keep(upload, chosen.asked | on_map)}
-
-
-def forget_in_link() -> None:
-    """Drop the choices on a removed table from the URL; choices of a link wait for the visitor's first table."""
-    table_choices.keep(st.session_state[_WAITING])
 
 
 def first_rows(table: Table) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from pages.shared import browser
 #: The most steps that can be undone.
 MAX_STEPS = 50
 
-_STEPS, _MOVED = "steps of the settings", "undo or redo was just pressed"
+_STEPS = "steps of the settings"
 _HERE = Path(__file__).parent
 _component = browser.component("steps", _HERE / "undo.js", '<div class="steps"></div>')
 _STYLE = (_HERE / "undo.css").read_text(encoding="utf-8")
@@ -45,12 +45,6 @@ class Steps:
             self.moving = False
         elif entry != self.entries[self.place]:
             self._go_to(entry)
-
-    def forget(self) -> None:
-        """Let the next settings be the first ones."""
-        self.entries = []
-        self.place = 0
-        self.moving = False
 
     def _go_to(self, entry: dict) -> None:
         # The browser's Back and Forward lead here too.
@@ -95,17 +89,6 @@ def record(page: str, values: SimpleNamespace, keys: Iterable[str], names: Itera
             )
 
 
-def has_moved() -> bool:
-    """Return whether undo or redo was pressed since the last call."""
-    return st.session_state.pop(_MOVED, False)
-
-
-def forget() -> None:
-    """Drop the history of the page, because its settings now apply to other data."""
-    if steps := st.session_state.get(_STEPS):
-        steps.forget()
-
-
 def keep_entries(page: str, runs: int = 0) -> None:
     """Keep one entry a gesture in the browser's history; pages without settings need it on the way to others."""
     st.html(f"<style>{_STYLE}</style>")
@@ -116,7 +99,6 @@ def _move(by: int, names: tuple[str, ...]) -> None:
     steps: Steps = st.session_state[_STEPS]
     if not steps.can_move(by):  # a second click before the first one is answered
         return
-    st.session_state[_MOVED] = True
     for name, value in steps.move(by).items():
         if name not in names:
             st.session_state[name] = value

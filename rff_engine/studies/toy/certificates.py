@@ -44,7 +44,7 @@ class Certificate:
     terms: tuple[CertificateTerm, ...]
     """Their risks add up to `risk_bound`"""
     risk_bound: float
-    gibbs_bound: float
+    gibbs_bound: float | None
     test_set_bound: float | None
     """For the prior's vote on the rows of the bound, on a line at its share of epsilon; None without prior rows"""
     n_bound: int
@@ -52,12 +52,12 @@ class Certificate:
     majority_error: float
     """On them, of always saying the most frequent class; as in `CertifiedClassifier`"""
     epsilon: float
-    threshold: float
+    threshold: float | None
     """Of the margin error"""
     test_error: float
     """Of the vote"""
-    gibbs_error: float
-    """Expected, of one random voter a point"""
+    gibbs_error: float | None
+    """Expected, of one random voter a point; an estimator has none"""
     arm: str = "posterior"
     """Or "test set", as in `CertifiedClassifier`"""
     n_errors: int | None = None
@@ -124,18 +124,20 @@ def _feature_map(method: str, kernel: SpectralKernel, n_components: int, beta: f
 def certificate(model: CertifiedClassifier, X: ArrayLike, y: np.ndarray) -> Certificate:
     """Return the certificate of a fitted classifier, and its errors on fresh points X (n, d) with labels y (n,)."""
     wrong = model.predict(X) != y
-    chances = model.vote_shares(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+    gibbs_error = None
+    if model.estimator is None:
+        gibbs_error = float(1 - model.vote_shares(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)].mean())
     return Certificate(
         model.certificate_,
         model.risk_bound_,
-        model.gibbs_bound_,
+        getattr(model, "gibbs_bound_", None),
         model.test_set_bound_,
         len(model.bound_rows_),
         model.majority_error_,
         model.epsilon,
-        model.threshold_,
+        getattr(model, "threshold_", None),
         float(wrong.mean()),
-        float(1 - chances.mean()),
+        gibbs_error,
         model.arm_,
         model.n_errors_,
     )
