@@ -306,6 +306,11 @@ def settle(page):
     )
 
 
+def fold(page) -> None:
+    """Close what `unfolded` has opened, as a reader finds the page."""
+    page.evaluate("document.querySelectorAll('[data-unfolded][open] > summary').forEach(one => one.click())")
+
+
 def show_all(page) -> None:
     """Show the parts of a page that wait for the reader to scroll to them."""
     settle(page)

@@ -108,11 +108,11 @@ def findings(page) -> list[tuple[str, str, str]]:
 
 
 def equations_are_open(page) -> bool:
-    """Whether all folded equations are open; opens one that is not. A part that is drawn again closes its own."""
+    """Whether all details are open; opens one that is not. A part that is drawn again closes its own."""
     return page.evaluate(
         """() => {
             const folded = [...document.querySelectorAll('[data-testid=stExpander]')]
-                .filter(expander => expander.textContent.includes('The equation'));
+                .filter(expander => expander.querySelector('summary').textContent.includes('Details'));
             const closed = folded.find(expander => !expander.querySelector('details[open]'));
             closed?.querySelector('summary').click();
             return !closed && folded.flatMap(expander => [...expander.querySelectorAll('.katex')])

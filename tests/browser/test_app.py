@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import go_to, new_page, query, settle, wait_until
+from conftest import fold, go_to, new_page, query, settle, wait_until
 from playwright.sync_api import expect
 
 from pages.shared.catalogue import PAGES
@@ -136,6 +136,7 @@ def test_a_frame_of_another_site_accepts_text_instead_of_files(serve_folder, ser
 @pytest.mark.parametrize("path", [page.path for page in PAGES if page.view and page.name != "adaptive"])
 def test_the_first_picture_fits_the_frame_that_the_docs_name(open_page, path):
     page = open_page(f"{path}?embed=true")
+    fold(page)
     page.set_viewport_size({"width": 1200, "height": 800})
     page.wait_for_function(
         """() => {
