@@ -90,11 +90,12 @@ def swept_store(tmp_path_factory) -> Path:
             assert time.monotonic() < end, f"no worker has made {file}"
             time.sleep(0.1)
         return file
-    from pages.shared.server.runs import BREAST_SWEEP
+    from rff_engine.studies.protocols import FeatureSweep, RunSpec
     from rff_engine.studies.running.run import run_stored
     from rff_engine.studies.running.store import Store
 
-    with Store(str(folder / "unfinished.sqlite")) as store, closing(run_stored(store, BREAST_SWEEP.spec)) as steps:
+    sweep = RunSpec(FeatureSweep.preset("quick"), "breast", "published", 10)
+    with Store(str(folder / "unfinished.sqlite")) as store, closing(run_stored(store, sweep)) as steps:
         for _ in steps:
             pass
     return (folder / "unfinished.sqlite").rename(file)

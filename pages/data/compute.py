@@ -1,29 +1,98 @@
 """Test error on real data against the number of features, or of landmarks, by the protocols of Letarte et al. (2019).
 
+Rows over random splits ship for seven sets; `python -m rff_engine reproduce figure3 --recompute` makes them. Widths, β,
+ρ and C are chosen on validation rows.
+
 After `pip install ".[experiments]" ./datasets/data` in a copy of the repository, from any folder:
 python compute.py [rows.csv]; it reproduces all columns except seconds.
 """
 
-import sys
+from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+
+import pandas as pd
+
+from rff_engine.studies.problem import Row
 from rff_engine.studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
-from rff_engine.studies.reports import tables as report
+from rff_engine.studies.reports import letarte, reproduction, tables
 from rff_engine.studies.running.run import run_stored
+from rff_engine.studies.running.store import Store
+
+#: Data sets whose rows ship.
+DATASETS = ("breast", *(name for name in letarte.DATASETS if name != "breast"))
+#: A value of the control of β.
+VALIDATED = "validated"
+KINDS = {"features": FeatureSweep, "landmarks": LandmarkStudy}
+
+
+def shipped_spec(study: str, dataset: str) -> RunSpec:
+    """Return the run over random splits that ships."""
+    target = next(name for name, kind in letarte.TARGETS.items() if kind is KINDS[study])
+    return letarte.specs(target, (dataset,))[-1]
+
+
+def shipped_rows(study: str, dataset: str) -> list[Row]:
+    """Return the rows that ship; none if the package of the data is not installed."""
+    if dataset not in DATASETS or not reproduction.SHIPPED.is_file():
+        return []
+    with Store(reproduction.SHIPPED, read_only=True) as store:
+        return store.rows(shipped_spec(study, dataset))
+
+
+def chosen(rows: Sequence[Row], methods: Sequence[str], repeats: int, beta: str = VALIDATED) -> list[Row]:
+    """Return the rows of these methods and of the first splits, PBRFF's at one β unless validation chooses it."""
+    return [
+        row
+        for row in rows
+        if row["method"] in methods
+        and row["repeat"] < repeats
+        and (beta == VALIDATED or row["method"] != "pbrff" or row["beta"] == float(beta))
+    ]
+
+
+def means(study: str, rows: Sequence[Row]) -> pd.DataFrame:
+    """Return mean errors by number of features, or by share of landmarks."""
+    return tables.error_by_features(rows) if study == "features" else tables.error_by_share(rows)
+
+
+def saving(curves: pd.DataFrame, D: int) -> str:
+    """Say how many random cosines err as little as D learned ones (PBRFF), in means over splits."""
+    errors = {method: curve.set_index("D")["test_error"] for method, curve in curves.groupby("method")}
+    if "rff" not in errors or "pbrff" not in errors or D not in errors["pbrff"].index:
+        return ""
+    learned, random = errors["pbrff"][D], errors["rff"]
+    words = f"**{D} learned cosines err {100 * learned:.1f} %"
+    if random[D] <= learned:
+        return f"{words}; as many random ones err no more, {100 * random[D]:.1f} %: here learning saves none.**"
+    enough = [int(count) for count, error in random.items() if error <= learned]
+    if not enough:
+        return f"{words}; no number of random ones up to {max(random.index)} reaches that.**"
+    return f"{words}; random ones need {min(enough)} for that, and {D} of them err {100 * random[D]:.1f} %.**"
+
+
+def seconds(study: str, dataset: str, settings: Sequence[Row], repeats: int) -> float | None:
+    """Estimate the time of a run by that of shipped rows of its data set; None without any."""
+    rows = pd.DataFrame(shipped_rows(study, dataset))
+    if rows.empty:
+        return None
+    each = rows.groupby("method")["seconds"].mean()
+    return repeats * float(sum(each.get(setting["method"], 0.0) for setting in settings))
+
 
 if __name__ == "__main__":
     # The experiment
     study = "features"  # test error against "features", or "landmarks"
     dataset = "breast"
-    preset = "quick"  # the grid; or "splits", "paper"
-    split = "published"  # or "random", drawn from the seed
+    preset = "splits"  # the grid; or "quick", "paper"
+    split = "random"  # drawn from the seed; or "published"
     scaling = "none"  # of the columns; or "standard"
     seed = 0  # of the first repeat
     repeats = 10
     methods = ("svm", "rff", "pbrff", "okrff")
 
-    protocol = {"features": FeatureSweep, "landmarks": LandmarkStudy}[study].preset(
-        preset, methods=methods, scaling=scaling
-    )
+    protocol = KINDS[study].preset(preset, methods=methods, scaling=scaling)
     steps = run_stored(None, RunSpec(protocol, dataset, split, repeats, seed))
     rows = [row for step in steps for row in step.rows]
-    report.to_frame(rows).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)
+    tables.to_frame(rows).to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

@@ -1,44 +1,56 @@
-"""Real data: test error against the number of features or of landmarks, from long runs (Figures 2, 3, 5, 6)."""
+"""Real data: test error against the number of features or of landmarks (Figures 2, 3, 5, 6), at once where known."""
 
 from typing import NamedTuple
 
 import streamlit as st
 
 import datasets
+from pages.data import compute, figures
+from pages.data.compute import VALIDATED
 from pages.shared import layout, sharing
-from pages.shared.controls.widgets import Control, Number, Options, Several, mount
+from pages.shared.controls.widgets import Number, Options, Scale, Several, mount
 from pages.shared.figures import sweeps
 from pages.shared.server import visits
+from pages.shared.server.cache import cache_results
 from pages.shared.server.limits import visitor
-from pages.shared.server.runs import BREAST_SWEEP, Run, RunSettings, run_queue
-from rff_engine.studies.protocols import FeatureSweep, LandmarkStudy
+from pages.shared.server.runs import Run, RunSettings, run_queue
 from rff_engine.studies.reports import tables as report
 
+cache_results(compute, "shipped_rows")
+
 TWO_CLASSES = tuple(name for name in datasets.names() if len(datasets.describe(name).label_names) == 2)
-STUDIES = {"features D": FeatureSweep, "landmarks": LandmarkStudy}
+STUDIES = {"features D": "features", "landmarks": "landmarks"}
 METHODS = {
     "features D": {"SVM": "svm", "RFF": "rff", "PBRFF": "pbrff", "OKRFF": "okrff"},
     "landmarks": {"SVM": "svm", "RBF landmarks": "rbf_landmarks", "PB landmarks": "pb_landmarks"},
 }
 
 _LEFT = "run that was left"
-#: The last run whose results this visitor has seen.
-_SEEN = "run seen last"
 _LEAVE_HELP = (
     "Hides the run; it goes on. The visitor who started it can cancel it; once that visitor has left, anyone can."
 )
+OF_FEATURES = {"only_if": ("study", ("features D",))}
 
 CONTROLS = (
-    "Experiment",
     Options("study", "Test error against", None, tuple(STUDIES), "features D", True),
     Options("dataset", "Data set", "Data sets with two classes.", TWO_CLASSES, "breast"),
+    Scale("D", "Frequencies D", None, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 5, **OF_FEATURES),
+    Options(
+        "beta",
+        "β of PBRFF",
+        "Chosen on validation rows, or the same on every split.",
+        (VALIDATED, "0.01", "0.1", "1", "10", "100"),
+        VALIDATED,
+        **OF_FEATURES,
+    ),
+    "What a run computes",
     Options(
         "preset",
         "Grid",
         "quick: seconds for breast, a minute for large sets; splits: a coarser grid of the paper's size, for many "
         "random splits; paper: the whole grid, minutes to hours.",
         ("quick", "splits", "paper"),
-        "quick",
+        "splits",
         True,
     ),
     Options(
@@ -46,7 +58,7 @@ CONTROLS = (
         "Split",
         "published: exactly that of the paper; random: drawn from the seed.",
         ("published", "random"),
-        "published",
+        "random",
         True,
     ),
     Options(
@@ -74,6 +86,14 @@ def described(name: str) -> str:
     """Describe a data set in two sentences."""
     info = datasets.describe(name)
     return f"**{info.title}**: {info.n_samples} rows, {info.n_features} columns. {info.description} {info.source}."
+
+
+def known_rows(settings: RunSettings) -> list[dict]:
+    """Return the rows that ship if these are their settings."""
+    if (settings.preset, settings.split_name, settings.scaling, settings.seed) != ("splits", "random", "none", 0):
+        return []
+    rows = compute.shipped_rows(settings.study, settings.dataset)
+    return compute.chosen(rows, settings.methods, settings.repeats)
 
 
 def show_progress(run: Run) -> None:
@@ -142,16 +162,20 @@ def has_left(run: Run) -> bool:
     return run.active and st.session_state.get(_LEFT) is run and not run.may_cancel(visits.current_visitor())
 
 
-def show_result(run: Run) -> None:
-    """Show the figure of the results so far, and their means."""
-    rows = list(run.rows)
-    protocol = run.settings.protocol()
-    if run.settings.study == "features":
-        means = report.error_by_features(rows)
-        figure = sweeps.error_against_features(means, protocol.n_features)
-        seen = "**Compare the curves at small [[D]]: does a learned distribution need fewer frequencies?**"
-        details = (
-            "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D."
+def show_result(values, settings: RunSettings, rows: list[dict], n_test: int = 0) -> None:
+    """Show the figure of these rows, and their means."""
+    shown = compute.chosen(rows, settings.methods, settings.repeats, values.beta)
+    means = compute.means(settings.study, shown)
+    notes = sorted({row["note"] for row in rows if row["note"]})
+    details = f"One of the {n_test} test points is {100 / n_test:.2f} %. " if n_test else ""
+    details += f"Note: {'; '.join(notes)}. " if notes else ""
+    if settings.study == "features":
+        figure = sweeps.error_against_features(means, sorted({*means["D"].dropna().astype(int), values.D}), values.D)
+        seen = compute.saving(means, values.D) or "**Does a learned distribution need fewer frequencies?**"
+        details += (
+            "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D. "
+            "RFF draws frequencies from the [[prior]], [[PBRFF]] from the [[posterior]], [[OKRFF]] from an optimized "
+            "kernel; widths, β, ρ and C are chosen on validation rows."
             + layout.equation(
                 "features drawn from a learned distribution",
                 r"\phi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot\! x,\dots,\cos\omega_D\!\cdot\! x,\,"
@@ -163,57 +187,62 @@ def show_result(run: Run) -> None:
             )
         )
     else:
-        means = report.error_by_share(rows)
-        figure = sweeps.error_against_landmarks(means, protocol.shares)
+        figure = sweeps.error_against_landmarks(means, sorted(set(means["share"].dropna())))
         seen = "**Compare the colours: do learned similarities, which follow the labels, err less?**"
-        details = (
+        details += (
             "[[Prior]] similarities depend on distance alone. Solid: k-means centroids; dotted: random [[landmarks]]. "
             "Thick: mean test error with a 95 % interval; thin: training error."
         )
-    one = f"One of the {run.n_test} test points is {100 / run.n_test:.2f} %. " if run.n_test else ""
-    notes = sorted({row["note"] for row in rows if row["note"]})
     layout.figure(
         figure,
         seen,
-        one + (f"Note: {'; '.join(notes)}. " if notes else "") + details,
+        details + f"\n\n{described(settings.dataset)}",
         key="sweep",
-        alt=f"Error of each method on {run.settings.dataset} against the number of {run.settings.study}",
+        alt=f"Error of each method on {settings.dataset} against the number of {settings.study}",
     )
-    with st.expander("The means as a table", icon=":material/table:"):
-        layout.table(means)
 
 
-def show_seen(seen: Run | None) -> None:
-    """Show the previous results in grey."""
-    if seen is not None and seen.rows:
-        with st.container(key="seen_before"):
-            st.html("<style>.st-key-seen_before [data-testid=stPlotlyChart] {opacity: 0.4}</style>")
-            show_result(seen)
+def show_all_sets(values, settings: RunSettings) -> None:
+    """Show every set whose rows ship; a click on a point enlarges its set."""
+    rows = {name: compute.shipped_rows(settings.study, name) for name in compute.DATASETS}
+    if not all(rows.values()):
+        return
+    means = {
+        name: compute.means(settings.study, compute.chosen(of, settings.methods, 20, values.beta))
+        for name, of in rows.items()
+    }
+    by = "D" if settings.study == "features" else "share"
 
+    def enlarge() -> None:
+        points = st.session_state["all_sets"].selection.points
+        if points and points[0].get("customdata") in compute.DATASETS:
+            st.session_state["dataset"] = points[0]["customdata"]
 
-def seen_note(seen: Run, settings: RunSettings) -> str:
-    """Say which settings the grey results have, as far as they differ."""
-    names = {"study": "study", "split": "split_name", "similarities": "methods"}
-    fields = {names.get(c.key, c.key): c.label for c in CONTROLS if isinstance(c, Control)}
-    methods = {key: label for of_study in METHODS.values() for label, key in of_study.items()}
-
-    def words(value) -> str:
-        return ", ".join(methods[key] for key in value) if isinstance(value, tuple) else str(value)
-
-    before = {field: getattr(seen.settings, field) for field in fields}
-    differing = [
-        f"{fields[field]} {words(value)}" for field, value in before.items() if value != getattr(settings, field)
-    ]
-    return f"Grey, until rows of your settings arrive: the results for {'; '.join(differing)}."
+    layout.figure(
+        figures.small_multiples(means, by, settings.dataset, values.D if by == "D" else None),
+        "**Click a curve, and its data set is enlarged.**",
+        "Mean test error, %, against the number of frequencies (of landmarks, % of the training rows) over 10 random "
+        "splits, 5 of adult and farm; dashed: the RBF SVM. Of ads and farm only results may be shown, not the rows.",
+        key="all_sets",
+        alt="Mean test error of each method on seven data sets, a panel each",
+        on_select=enlarge,
+        selection_mode="points",
+    )
 
 
 def run_settings(values) -> RunSettings:
     """Return the settings of a run, from the controls."""
     chosen = values.methods if values.study == "features D" else values.similarities
     methods = tuple(METHODS[values.study][name] for name in chosen)
-    study = "features" if values.study == "features D" else "landmarks"
     return RunSettings(
-        study, values.dataset, values.preset, values.split, values.seed, values.repeats, methods, values.scaling
+        STUDIES[values.study],
+        values.dataset,
+        values.preset,
+        values.split,
+        values.seed,
+        values.repeats,
+        methods,
+        values.scaling,
     )
 
 
@@ -237,23 +266,29 @@ def _here() -> list[str]:
 
 
 def find_run(settings: RunSettings) -> Run | None:
-    """Return the run of these settings, if there is one; start that of the defaults without a click."""
+    """Return the run of these settings, if there is one."""
     if not run_queue().persistent:
         st.warning(
             "Results are kept only until this server ends: its store of results cannot be opened. The server's log has "
             "the reason.",
             icon=":material/database_off:",
         )
-    run = run_queue().find(settings)
-    if run is None and settings == BREAST_SWEEP:
-        run = run_queue().submit(settings)  # the first visitor sees results without a click
-    return run
+    return run_queue().find(settings)
+
+
+def time_of(settings: RunSettings) -> str:
+    """Say how long a run takes, if its data set's rows are known."""
+    seconds = compute.seconds(settings.study, settings.dataset, settings.protocol().settings(), settings.repeats)
+    if seconds is None:
+        return "how long it takes is not known"
+    return f"about {max(seconds, 1):.0f} s" if seconds < 100 else f"about {seconds / 60:.0f} min"
 
 
 def show_buttons(settings: RunSettings, run: Run | None, shown: RunStatus) -> None:
     """Show Run or Resume for an inactive run, the buttons of an active one otherwise."""
     if not shown.active and not shown.finished:
         label = "Run" if run is None or run.state == "failed" else "Resume"
+        st.markdown(f"These settings are not known yet. A run takes {time_of(settings)}, if nobody waits before you.")
         if st.button(label, type="primary", icon=":material/play_arrow:"):
             run_queue().submit(settings, visitor(), visits.current_visitor())
             st.rerun()
@@ -261,17 +296,21 @@ def show_buttons(settings: RunSettings, run: Run | None, shown: RunStatus) -> No
         show_active_buttons(run)
 
 
-def show_run(run: Run | None, shown: RunStatus, seen: Run | None) -> None:
-    """Show the progress and results of a run; before its first results, the previous ones or why there are none."""
+def show_run(values, settings: RunSettings, run: Run | None) -> None:
+    """Show the progress and results of a run; before its first rows, what is known of the data set."""
+    shown = status(run)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show_buttons(settings, run, shown)
 
     def panel() -> None:
-        show_progress(run)
+        if run is not None:
+            show_progress(run)
         with layout.show_errors():
             if shown.has_rows:
-                st.session_state[_SEEN] = run
-                show_result(run)
-            else:
-                show_seen(seen)
+                show_result(values, settings, list(run.rows), run.n_test)
+            elif rows := compute.shipped_rows(settings.study, settings.dataset):
+                st.caption("Until rows of your settings arrive: the results over random splits, first seed 0.")
+                show_result(values, settings, rows)
         if shown != status(run):
             st.rerun()  # rerun the whole page: the buttons change, or polling ends
 
@@ -280,43 +319,33 @@ def show_run(run: Run | None, shown: RunStatus, seen: Run | None) -> None:
             "You no longer watch this run; it continues. *Watch again* shows it; everyone can see its results.",
             icon=":material/visibility_off:",
         )
-    elif run is not None:
-        st.fragment(panel, run_every=1.0 if shown.active else None)()
-    elif seen is not None:
-        show_seen(seen)
     else:
-        st.info("Press Run: the figure is updated during the run.", icon=":material/play_arrow:")
+        st.fragment(panel, run_every=1.0 if shown.active else None)()
 
 
 def main() -> None:
-    values = mount(CONTROLS, first=("study", "dataset", "preset"))
+    values = mount(CONTROLS, first=("study", "dataset", "D", "beta"))
     layout.title(
-        "RFF draws frequencies from the [[prior]], [[PBRFF]] from the [[posterior]], [[OKRFF]] from an optimized "
-        "kernel: which needs fewest?",
+        "**How many learned cosines do what many random ones do?** Known at once for seven data sets, over random "
+        "splits; a run computes other settings.",
     )
     settings = run_settings(values)
-    seen = st.session_state.get(_SEEN)
-    try:
-        check_data(settings)
-    except layout.EXPECTED_ERRORS as error:
-        layout.show_error(error)
-        show_seen(seen)
-        st.stop()
-    with layout.show_errors():
-        run = find_run(settings)
-        shown = status(run)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            show_buttons(settings, run, shown)
-            if seen is not None and not shown.has_rows:
-                st.caption(seen_note(seen, settings))
-    show_run(run, shown, seen)
-    st.caption(described(values.dataset))
-
+    rows, run = known_rows(settings), None
+    if rows:
+        show_result(values, settings, rows)
+    else:
+        try:
+            check_data(settings)
+            run = find_run(settings)
+            show_run(values, settings, run)
+        except layout.EXPECTED_ERRORS as error:
+            layout.show_error(error)
+    show_all_sets(values, settings)
     sharing.offer(
         "real_data",
         CONTROLS,
         values,
-        lambda: report.to_frame([] if run is None else list(run.rows)),
+        lambda: report.to_frame(rows or ([] if run is None else list(run.rows))),
         {"study": settings.study, "methods": settings.methods},
     )
 

@@ -17,6 +17,9 @@ from pages.shared.server.runs import RunQueue
 from .sessions import opened, reached
 from .test_runs import settings, wait
 
+#: The run of `settings`, whose rows do not ship.
+QUICK = {"preset": "quick", "split": "published", "repeats": "1"}
+
 
 @pytest.fixture
 def queue(tmp_path, monkeypatch, swept_store):
@@ -46,7 +49,7 @@ def finished(queue: RunQueue, **changes) -> runs.Run:
 @pytest.mark.second
 def test_a_damaged_store_is_reported_until_it_is_repaired(queue):
     finished(queue, repeats=1)
-    opened("real_data", repeats="1")
+    opened("real_data", **QUICK)
     file = Path(queue.store.name)
     queue.store.close()
     kept = {path: path.read_bytes() for path in file.parent.iterdir()}
@@ -54,12 +57,12 @@ def test_a_damaged_store_is_reported_until_it_is_repaired(queue):
     for path in kept:
         path.unlink()
     file.write_bytes(b"no database, whatever they say " * 500)
-    broken = reached("real_data", repeats="1")
+    broken = reached("real_data", **QUICK)
     assert str(file) in sentence(broken)
     for path, content in kept.items():
         path.write_bytes(content)
     queue.store.close()
-    opened("real_data", repeats="1")
+    opened("real_data", **QUICK)
 
 
 @pytest.mark.second
@@ -68,10 +71,10 @@ def test_unreadable_rows_are_reported_in_one_sentence(queue):
     with sqlite3.connect(queue.store.name) as raw:
         raw.execute("ALTER TABLE rff_rows RENAME TO elsewhere")
     run._n_reported += 1  # as if it were active
-    assert "rff_rows" in sentence(reached("real_data", repeats="1"))
+    assert "rff_rows" in sentence(reached("real_data", **QUICK))
     with sqlite3.connect(queue.store.name) as raw:
         raw.execute("ALTER TABLE elsewhere RENAME TO rff_rows")
-    app = opened("real_data", repeats="1")
+    app = opened("real_data", **QUICK)
     assert app.get("plotly_chart")
 
 
@@ -82,7 +85,7 @@ def test_page_warns_if_no_store_can_be_opened(tmp_path, monkeypatch):
     runs.run_queue.cache_clear()
     monkeypatch.setattr(runs, "RunQueue", lambda: queue)
     try:
-        app = opened("real_data", repeats="1")
+        app = opened("real_data", **QUICK)
         assert "until this server ends" in " ".join(warning.value for warning in app.warning)
     finally:
         queue.end()
@@ -101,8 +104,8 @@ def test_results_stay_after_their_data_file_is_damaged(queue, tmp_path, monkeypa
     monkeypatch.setattr(runs, "_test_points", runs._test_points.__wrapped__)
     run = finished(queue, dataset="ads", split_name="random")
     assert run.state == "failed"
-    assert raw.name in sentence(reached("real_data", dataset="ads", split="random", repeats="1"))
+    assert raw.name in sentence(reached("real_data", **QUICK | {"dataset": "ads", "split": "random"}))
     # The same settings have rows from an earlier run.
     run.state, run._rows = "finished", (run._n_reported, finished(queue).rows)
-    app = opened("real_data", dataset="ads", split="random", repeats="1")
+    app = opened("real_data", **QUICK | {"dataset": "ads", "split": "random"})
     assert app.get("plotly_chart")

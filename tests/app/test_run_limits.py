@@ -179,7 +179,7 @@ def test_a_run_that_is_too_large_is_refused_with_a_grid_that_fits(
 @pytest.mark.second
 def test_page_shows_why_a_run_is_refused_and_its_place_in_the_queue(queue):
     queue.submit(settings(seed=98), "somebody")
-    app = opened("real_data")  # the first visitor's page starts the app's own run
+    app = opened("real_data")
     waiting = len(queue.active())
     for seed in (1, 2):
         pressed(chosen(app, seed=seed), "Run")

@@ -11,6 +11,7 @@ from pages.shared.server.runs import Run, RunQueue
 from pages.shared.server.visits import visitor_of_cookie
 
 from .sessions import chosen, opened, pressed, soon
+from .test_runs import settings
 
 TOKEN = bytes(range(16))
 
@@ -49,12 +50,9 @@ def test_a_visitor_is_present_while_one_of_his_sessions_is_connected(monkeypatch
 
 @pytest.fixture
 def queue(tmp_path, monkeypatch):
-    """A queue whose runs compute nothing until they are cancelled; that of the start page has finished."""
+    """A queue whose runs compute nothing until they are cancelled."""
 
     def follow(run):
-        if run.settings == runs.BREAST_SWEEP:
-            run.state = "finished"
-            return
         run._take_report("step", 0.25, 1.0, 0)
         assert run.cancelled.wait(60)
         run.state = "cancelled"
@@ -142,5 +140,5 @@ def test_a_watcher_cancels_a_run_whose_owner_has_left(two, gone):
 
 
 def test_no_visitor_cancels_a_run_of_the_app(queue):
-    run = Run(runs.BREAST_SWEEP, queue.store)
+    run = Run(settings(), queue.store)
     assert not run.may_cancel("anyone")

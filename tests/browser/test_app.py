@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import fold, go_to, new_page, query, settle, wait_until
+from conftest import fold, go_to, inside, new_page, query, settle, wait_until
 from playwright.sync_api import expect
 
 from pages.shared.catalogue import PAGES
@@ -84,15 +84,14 @@ def test_the_navigation_leads_to_every_page(open_page):
         settle(page)
 
 
-def test_a_setting_of_real_data_leaves_the_figure_in_grey_beside_run(open_page):
+def test_a_click_on_a_small_curve_enlarges_its_data_set(open_page):
     page = open_page("real_data")
-    page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    page.get_by_role("radio", name="standard").click()
-    chart = page.locator(".st-key-seen_before [data-testid=stPlotlyChart]")
-    expect(chart).to_have_css("opacity", "0.4")
-    note = page.get_by_text("Grey, until rows of your settings arrive: the results for Columns none.")
-    run = page.get_by_role("button", name="Run", exact=True).bounding_box()
-    assert abs(note.bounding_box()["y"] - run["y"]) < run["height"]
+    page.locator(".st-key-all_sets .main-svg").first.wait_for()
+    point = page.locator(".st-key-all_sets .subplot.x5y5 .point").nth(2)
+    point.scroll_into_view_if_needed()
+    page.mouse.click(*inside(point))
+    wait_until(lambda: query(page).get("dataset") == "mnist17")
+    expect(page.get_by_text("learned cosines err")).to_be_visible()
 
 
 def test_a_run_continues_in_another_tab_and_only_its_visitor_can_cancel_it(open_page, server):

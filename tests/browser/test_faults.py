@@ -15,7 +15,7 @@ from rff_engine.studies.running.run import run_stored
 from rff_engine.studies.running.store import Store
 
 RUN = RunSettings("features", "breast", "quick", "published", 31, 2, ("svm", "rff", "pbrff", "okrff"))
-RUN_PAGE = "real_data?repeats=2&seed=31"
+RUN_PAGE = "real_data?preset=quick&split=published&repeats=2&seed=31"
 VIEW_PAGE = "landmarks?data=xor&beta=2.51&D=37&landmarks=3&sigma=0.794&seed=5"
 
 

@@ -208,9 +208,7 @@ def main() -> None:
     )
     table = upload.current_table(values.sample)
     with st.container(horizontal=True, vertical_alignment="center", key="bring"):
-        with st.popover(
-            "Bring a table", icon=":material/upload_file:", type="primary", key=upload.BRING, on_change="rerun"
-        ):
+        with st.popover("Bring a table", icon=":material/upload_file:", key=upload.BRING, on_change="rerun"):
             upload.offer_ways(table)
             upload.show_limits()
         line = st.empty()

@@ -27,13 +27,15 @@ _FEWEST_RUNS = 4
 _DASHES = {"random": "dot", "clustering": "solid"}
 
 
-def error_against_features(means: pd.DataFrame, all_D: Sequence[int]) -> go.Figure:
+def error_against_features(means: pd.DataFrame, all_D: Sequence[int], chosen: int | None = None) -> go.Figure:
     """Plot test and training error against the number of frequencies D, and the RBF SVM as a line.
 
     The means come from `tables.error_by_features`. `all_D` has every D of the protocol, so that the axis is fixed while
-    points are added.
+    points are added. A line marks the `chosen` D.
     """
     fig = Sheet()
+    if chosen is not None:
+        fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
     for method, curve in means[means["method"] != "svm"].groupby("method", sort=False):
         _add_curve(fig, method, curve["D"].astype(int), curve, "D")
     low = np.log10(min(all_D))

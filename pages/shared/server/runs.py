@@ -114,10 +114,6 @@ class RunSettings:
         return run_size(self.protocol(), self.dataset)
 
 
-#: The run that starts without a click: it takes seconds, and *Data* opens with it.
-BREAST_SWEEP = RunSettings("features", "breast", "quick", "published", 0, 10, FeatureSweep.known_methods)
-
-
 @dataclass(eq=False)
 class Run:
     """A run and its progress. Only the queue's thread writes to it, and `cancel`."""
