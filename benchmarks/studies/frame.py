@@ -10,7 +10,6 @@ import argparse
 import os
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,6 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from rff_engine.studies.reports import reproduction
-from rff_engine.studies.reports.tables import to_frame
-from rff_engine.studies.running.store import Store
 
 DOCS = Path(__file__).parents[2] / "docs"
 DATA = reproduction.SHIPPED.parent
@@ -134,10 +131,3 @@ def machine() -> str:
     """Return the number of cores, and versions."""
     libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     return f"{os.cpu_count()} cores, Python {platform.python_version()}, {libraries}"
-
-
-@cache
-def reruns(target: str, dataset: str) -> pd.DataFrame:
-    """Return the shipped rows of a data set that a table or figure needs."""
-    with Store(reproduction.SHIPPED, read_only=True) as store:
-        return to_frame(reproduction.known_rows(store, target, (dataset,)))

@@ -6,7 +6,7 @@ from functools import partial
 import datasets
 from pages.adaptive import compute, figures, view
 from pages.adaptive.compute import LANDMARK_COUNTS, AdaptiveSettings, Descent, GridWeights, ImportancePlane
-from pages.shared import deferred, layout, lessons, live, sharing
+from pages.shared import deferred, layout, live, sharing
 from pages.shared.controls.toy import DATA, NOISE, SEED, SIGMA
 from pages.shared.controls.widgets import Number, Options, Scale, Several, mount
 from pages.shared.layout import error_text
@@ -239,13 +239,11 @@ def adaptive_settings(values) -> AdaptiveSettings:
 
 
 def main() -> None:
-    tour = lessons.Tour("adaptive", CONTROLS)
-    values = mount(CONTROLS, tour, first=("data", "r"))
+    values = mount(CONTROLS, first=("data", "r"))
     layout.title(
         "An approximation only has to be right **between the given points**: press **Play** to watch [[frequencies]], "
         "drawn from the [[prior]], move to where these points need them.",
     )
-    tour.show_card()
 
     with layout.show_errors():
         settings = adaptive_settings(values)

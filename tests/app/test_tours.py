@@ -19,8 +19,6 @@ import numpy as np
 import pytest
 
 import rff_engine as rff
-from pages.adaptive import compute as adaptive
-from pages.adaptive.page import adaptive_settings
 from pages.bounds.certificates.compute import certified_vote, peeking
 from pages.bounds.certificates.page import METHODS as CERTIFIED, settings_of as certificate_settings
 from pages.bounds.compute import BoundSettings, Guarantee, all_bounds, landmark_union, promises
@@ -127,7 +125,6 @@ FIXED = {
     "price-of-peeking": {"61": len(BETA.values), "1000": 1 / 0.001, "20": 1 / 0.05},  # 1 in so many, as eps has it
     "theorem-that-fails": {"0.8": 1 - 1 / 5, "0.5": 1 / 2},
     "what-may-be-looked-at": {"40": 200 / 5},  # points that differ
-    "move-do-not-draw": {"80": 80},  # steps of the descent, see the checks
 }
 
 
@@ -621,51 +618,6 @@ def fails_4(before, after):
     return honest, printed, honest
 
 
-class Adaptive:
-    def __init__(self, values):
-        self.values = values
-        self.settings = adaptive_settings(values)
-
-    @property
-    def grid(self):
-        return adaptive.grid_weights(self.settings, self.values.ridge)
-
-    @property
-    def descent(self):
-        return adaptive.descent(self.settings, self.values.r)
-
-    @property
-    def plane(self):
-        return adaptive.importance_plane(self.settings.data, self.values.sigma)
-
-    @property
-    def saving(self) -> float:
-        """The fraction of the squared error that the best density saves."""
-        return self.plane.saving("data")
-
-    @property
-    def last_error(self) -> float:
-        """Error over all points at the end of the descent."""
-        return self.descent.errors[-1]
-
-    @property
-    def last_landmark_error(self) -> float:
-        """Error at the landmarks at the end of the descent."""
-        return self.descent.landmark_errors[-1]
-
-    def hill(self) -> tuple[float, np.ndarray]:
-        """How many times as wide the weights on the grid are in their longest direction, and that direction."""
-        omega, p = plane_points(self.grid.grid), self.grid.weights.ravel()
-        variances, axes = np.linalg.eigh((omega * p[:, None]).T @ omega)
-        return np.sqrt(variances[1] / variances[0]), axes[:, 1]
-
-
-def choose_1(before, after):
-    ring, line = Adaptive(before), Adaptive(after)
-    assert ring.hill()[0] < 1.05 and line.hill()[0] > 1.9
-    assert abs(line.hill()[1] @ (2, 1)) / 5**0.5 < 0.1  # the line's direction is (2, 1)
-
-
 def certificate(values):
     """The certificate that the page shows."""
     settings = certificate_settings(values)
@@ -711,46 +663,6 @@ def looked_4(before, after):
     return once.test_error, once.risk_bound, repeated.risk_bound, repeated.test_error
 
 
-def choose_2(before, after):
-    dear, cheap = Adaptive(before), Adaptive(after)
-    assert dear.hill()[0] > 1.9 and cheap.hill()[0] < 1.15
-    assert dear.grid.error > 5 * cheap.grid.error and cheap.grid.prior_error == dear.grid.prior_error
-    assert cheap.grid.error == pytest.approx(cheap.grid.prior_error, rel=0.1)
-    return dear.grid.error, dear.grid.prior_error, cheap.grid.error
-
-
-def choose_3(before, after):
-    line, ring = Adaptive(before), Adaptive(after)
-    ratio = line.plane.data / line.plane.prior
-    omega = plane_points(line.plane.grid)[ratio.ravel() > 1.1]
-    assert np.abs(omega @ (2, 1)).max() / 5**0.5 < 0.3 * np.abs(omega @ (-1, 2)).max() / 5**0.5  # a stripe across
-    assert 0 < ring.saving < 0.02 < line.saving < 0.1  # next to nothing, and little
-    return line.saving, ring.saving
-
-
-def move_1(before, after):
-    few, many = Adaptive(before), Adaptive(after)
-    assert 30 < many.descent.drawn_error / few.last_error < 55 and few.descent.steps[-1] == 80  # about forty
-    assert few.last_error < 0.1 * few.descent.errors[0] < 0.1 * few.descent.drawn_error
-    assert many.last_error < 0.5 * few.last_error
-    return few.descent.drawn_error, few.descent.errors[0], few.last_error, many.descent.drawn_error, many.last_error
-
-
-def move_2(before, after):
-    many, few = Adaptive(before), Adaptive(after)
-    assert few.settings.data.n == 300
-    assert few.last_landmark_error < 0.5 * many.last_landmark_error
-    assert few.last_error > 10 * many.last_error
-    assert few.last_error > 1.5 * few.descent.errors.min()  # well above its lowest on the way
-    return many.last_landmark_error, many.last_error, few.last_landmark_error, few.last_error
-
-
-def move_3(before, after):
-    drawn, centroids = Adaptive(before), Adaptive(after)
-    assert drawn.last_error > 2.5 * centroids.last_error  # several times
-    return drawn.last_error, centroids.last_error
-
-
 @pytest.mark.slow
 def test_claims_of_presets_hold():
     def at(page: str, preset: str, **changed) -> SimpleNamespace:
@@ -772,8 +684,6 @@ CHECKS = {
     "price-of-peeking": (peeking_1, peeking_2, peeking_3, peeking_4, peeking_5, peeking_6),
     "theorem-that-fails": (fails_1, fails_2, fails_3, fails_4),
     "what-may-be-looked-at": (looked_1, looked_2, looked_3, looked_4),
-    "points-choose-frequencies": (choose_1, choose_2, choose_3),
-    "move-do-not-draw": (move_1, move_2, move_3),
 }
 
 

@@ -218,7 +218,7 @@ def test_the_card_works_by_keyboard_and_announces_its_outcome(open_page):
 
 def test_the_frame_does_not_cover_the_sliders_of_a_live_view(open_page):
     """In a low window, also after scrolling."""
-    lesson = content.lessons_of("adaptive")["move-do-not-draw"]
+    lesson = content.lessons_of("landmarks")["prior-to-cosine"]
     page = open_lesson(open_page, lesson)
     page.set_viewport_size({"width": 1440, "height": 560})
     page.locator(".lesson .answers button").nth(lesson.steps[0].right).click()
