@@ -281,8 +281,7 @@ def alignment_loss_batched(
     """Compute the empirical alignment loss over all pairs of points in blocks (Letarte et al. 2019, Prop. 8).
 
     The points need not fit in memory: a block is released before the next is read. Blocks of less than 64 MiB are
-    joined up to that size, so their sizes matter little. `rff_engine.studies.running.out_of_core` reads blocks from
-    Parquet files, Arrow datasets and data frames of Dask.
+    joined up to that size, so their sizes matter little.
 
     Parameters
     ----------
