@@ -11,9 +11,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from rff_datasets import load
+from rff_engine import CertifiedClassifier, RandomFourierFeatures
 from rff_engine.studies.problem import Row
 from rff_engine.studies.protocols import FeatureSweep, LandmarkStudy, RunSpec
 from rff_engine.studies.reports import letarte, reproduction, tables
@@ -79,6 +86,30 @@ def seconds(study: str, dataset: str, settings: Sequence[Row], repeats: int) -> 
         return None
     each = rows.groupby("method")["seconds"].mean()
     return repeats * float(sum(each.get(setting["method"], 0.0) for setting in settings))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Errors of a classifier on half of breast's rows, which teach it, and on the others, and what can be promised."""
+
+    train: float
+    test: float
+    certified: float
+    """Risk that half of the first half certifies, by counting errors, of a classifier that the rest of it teaches"""
+
+
+def memory(D: int, shuffled: bool, seed: int = 0) -> Memory:
+    """Fit logistic regression on D random cosines and sines, to labels as they are or in random order."""
+    X, y = load("breast").X, load("breast").y
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(y) if shuffled else y
+    taught, fresh = np.array_split(rng.permutation(len(y)), 2)
+    features = RandomFourierFeatures(n_components=D, random_state=seed)
+    model = make_pipeline(StandardScaler(), features, LogisticRegression(C=1e4, max_iter=2000))
+    certified = CertifiedClassifier(estimator=model, random_state=seed).fit(X[taught], y[taught])
+    model.fit(X[taught], y[taught])
+    train, test = (float(np.mean(model.predict(X[rows]) != y[rows])) for rows in (taught, fresh))
+    return Memory(train, test, certified.risk_bound_)
 
 
 if __name__ == "__main__":

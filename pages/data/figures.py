@@ -13,6 +13,8 @@ from rff_engine.plots.style import METHOD_COLOURS, METHOD_NAMES, add_curve, add_
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pages.data.compute import Memory
+
 _COLUMNS = 4
 
 
@@ -51,3 +53,21 @@ def small_multiples(means: Mapping[str, pd.DataFrame], x: str, chosen: str, mark
         fig.update_xaxes(visible=False, **place)
         fig.update_yaxes(visible=False, **place)
     return finish(fig, 170 + 130 * rows, margin=fixed_margin(left=40, top=72))
+
+
+def memory(found: Memory) -> go.Figure:
+    """Draw training error, test error and certified risk as bars, with a line at a coin's 50 %."""
+    fig = Sheet()
+    for name, risk, colour in (
+        ("training error", found.train, METHOD_COLOURS["rff"]),
+        ("test error", found.test, "#8C8C8C"),
+        ("certified risk", found.certified, "#009E73"),
+    ):
+        label = f"{name}  <b>{100 * risk:.1f} %</b>"
+        look = {"orientation": "h", "marker": {"color": colour}, "showlegend": False}
+        fig.add_bar(x=[100 * risk], y=[label], hovertemplate="%{y}<extra></extra>", **look)
+    fig.add_vline(x=50, line={"color": "#8C8C8C", "width": 1.5, "dash": "dot"})
+    add_note(fig, 50, 1, " a coin: 50 %", yref="y domain", xanchor="left", yanchor="bottom")
+    fig.update_xaxes(title="error, %", range=[0, 100])
+    fig.update_yaxes(autorange="reversed")
+    return finish(fig, 230, margin=fixed_margin(left=180, top=24))

@@ -7,8 +7,8 @@ import streamlit as st
 import datasets
 from pages.data import compute, figures
 from pages.data.compute import VALIDATED
-from pages.shared import layout, sharing
-from pages.shared.controls.widgets import Number, Options, Scale, Several, mount
+from pages.shared import deferred, layout, lessons, sharing
+from pages.shared.controls.widgets import Number, Options, Scale, Several, Switch, mount
 from pages.shared.figures import sweeps
 from pages.shared.server import visits
 from pages.shared.server.cache import cache_results
@@ -16,7 +16,7 @@ from pages.shared.server.limits import visitor
 from pages.shared.server.runs import Run, RunSettings, run_queue
 from rff_engine.studies.reports import tables as report
 
-cache_results(compute, "shipped_rows")
+cache_results(compute, "shipped_rows", "memory")
 
 TWO_CLASSES = tuple(name for name in datasets.names() if len(datasets.describe(name).label_names) == 2)
 STUDIES = {"features D": "features", "landmarks": "landmarks"}
@@ -43,6 +43,7 @@ CONTROLS = (
         VALIDATED,
         **OF_FEATURES,
     ),
+    Switch("shuffled", "Shuffle the labels below", "Of the last figure, on breast.", False, **OF_FEATURES),
     "What a run computes",
     Options(
         "preset",
@@ -230,6 +231,24 @@ def show_all_sets(values, settings: RunSettings) -> None:
     )
 
 
+def show_memory(values) -> None:
+    """Show what a classifier of random cosines learns by heart, and what it can promise."""
+    found = compute.memory(values.D, values.shuffled)
+    error = {name: layout.percent(risk) for name, risk in vars(found).items()}
+    labels = "**Shuffled labels**, which nothing can predict" if values.shuffled else "**Labels as they are**"
+    layout.figure(
+        figures.memory(found),
+        f"{labels}: **{values.D} random cosines err {error['train']} on the rows that teach, {error['test']} on "
+        f"others; certified: {error['certified']}.**",
+        "Half of breast's rows teach a logistic regression on D random cosines and sines, columns scaled; the others "
+        "test it. *More settings* shuffles the labels: with enough cosines the training error is 0 all the same, "
+        "learned by heart. The certificate counts errors on rows that did not teach, a half of the first half, so it "
+        "is not fooled ([[certificate]], [[ε]] = 5 %).",
+        key="memory",
+        alt="Training error, test error and certified risk of a classifier of random cosines on breast",
+    )
+
+
 def run_settings(values) -> RunSettings:
     """Return the settings of a run, from the controls."""
     chosen = values.methods if values.study == "features D" else values.similarities
@@ -324,11 +343,13 @@ def show_run(values, settings: RunSettings, run: Run | None) -> None:
 
 
 def main() -> None:
-    values = mount(CONTROLS, first=("study", "dataset", "D", "beta"))
+    tour = lessons.Tour("real_data", CONTROLS)
+    values = mount(CONTROLS, tour, first=("study", "dataset", "D", "beta"))
     layout.title(
         "**How many learned cosines do what many random ones do?** Known at once for seven data sets, over random "
         "splits; a run computes other settings.",
     )
+    tour.show_card()
     settings = run_settings(values)
     rows, run = known_rows(settings), None
     if rows:
@@ -341,6 +362,8 @@ def main() -> None:
         except layout.EXPECTED_ERRORS as error:
             layout.show_error(error)
     show_all_sets(values, settings)
+    if settings.study == "features":
+        deferred.show("memory", lambda: show_memory(values))
     sharing.offer(
         "real_data",
         CONTROLS,

@@ -344,7 +344,7 @@ def test_points_of_the_reader_are_in_the_code_and_in_the_link(page, recipe, offe
 def test_at_defaults_link_and_recipe_have_every_control_and_the_recipe_is_unchanged(page, offered):
     keys = link(launch(page)).keys()
     hidden = {"nu", "similarities"} | ({"dataset"} if page == "paper" else set())  # do not apply
-    marks = {"D", "beta"} if page == "real_data" else set()  # of what is shown
+    marks = {"D", "beta", "shuffled"} if page == "real_data" else set()  # of what is shown
     assert keys == FAR[page].keys() - hidden | ({"dataset", "preset", "methods", *marks} if marks else set())
     shipped = text(page)
     assert {NAMED_OTHERWISE.get(key, key) for key in keys} - OF_THE_VIEW - marks <= set(block(shipped))

@@ -22,6 +22,7 @@ import rff_engine as rff
 from pages.bounds.certificates.compute import certified_vote, peeking
 from pages.bounds.certificates.page import METHODS as CERTIFIED, settings_of as certificate_settings
 from pages.bounds.compute import BoundSettings, Guarantee, all_bounds, landmark_union, promises
+from pages.data.compute import memory
 from pages.kernel.compute import FREQUENCY_COUNTS, kernel_errors, kernel_line, kernel_settings
 from pages.kernel.learn import compute as learning
 from pages.kernel.learn.page import candidate_settings
@@ -124,6 +125,7 @@ FIXED = {
     "prior-to-cosine": {"0.001": 0.001},  # the least beta
     "price-of-peeking": {"61": len(BETA.values), "1000": 1 / 0.001, "20": 1 / 0.05},  # 1 in so many, as eps has it
     "theorem-that-fails": {"0.8": 1 - 1 / 5, "0.5": 1 / 2},
+    "labels-learned-by-heart": {"200": 2 * 100, "285": -(-569 // 2)},  # features, and rows that teach
     "what-may-be-looked-at": {"40": 200 / 5},  # points that differ
 }
 
@@ -618,6 +620,28 @@ def fails_4(before, after):
     return honest, printed, honest
 
 
+def memories(before, after):
+    return memory(before.D, before.shuffled), memory(after.D, after.shuffled)
+
+
+def heart_1(before, after):
+    true, shuffled = memories(before, after)
+    assert shuffled.train < 0.05 and shuffled.test > 0.4 and true.test < 0.1
+    return true.train, true.test, shuffled.train, shuffled.test
+
+
+def heart_2(before, after):
+    shuffled, true = memories(before, after)
+    assert true.test < true.certified < 0.15 and shuffled.certified > max(0.5, shuffled.test)
+    return shuffled.certified, true.certified, shuffled.certified, true.train, true.test
+
+
+def heart_3(before, after):
+    many, few = memories(before, after)
+    assert few.train > 0.3
+    return many.train, many.test, few.train
+
+
 def certificate(values):
     """The certificate that the page shows."""
     settings = certificate_settings(values)
@@ -683,6 +707,7 @@ CHECKS = {
     "power-spectrum": (spectrum_1, spectrum_2, spectrum_3, spectrum_4, spectrum_5),
     "price-of-peeking": (peeking_1, peeking_2, peeking_3, peeking_4, peeking_5, peeking_6),
     "theorem-that-fails": (fails_1, fails_2, fails_3, fails_4),
+    "labels-learned-by-heart": (heart_1, heart_2, heart_3),
     "what-may-be-looked-at": (looked_1, looked_2, looked_3, looked_4),
 }
 

@@ -1,12 +1,10 @@
 """Every page as it opens: axe-core finds nothing serious, no text overlaps, and keyboard and touch reach everything.
 
-Findings in Streamlit's own elements are listed in `KNOWN`, each with a reason; an entry that is no longer needed fails
-a test.
+Findings in Streamlit's own elements are listed in `KNOWN`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -19,42 +17,19 @@ from pages.shared import catalogue
 
 ROOT = Path(__file__).parents[2]
 PAGES = tuple(page.path for page in catalogue.PAGES if page.documentation)
-#: Names of pages with equations.
-EQUATIONS = {page.path for page in catalogue.PAGES if "layout.equation(" in (ROOT / page.script).read_text("utf-8")}
 WIDTHS = {"light": 1440, "dark": 768}
 
 
 LIVE = "() => !document.querySelector('.live') || document.querySelector('.live').view?.ink !== undefined"
 
 
-@dataclass(frozen=True)
-class Known:
-    """A finding of axe-core that stays."""
-
-    page: str
-    look: str
-    """A scheme with its width, see `WIDTHS`, or a phone"""
-    rule: str
-    selector: str
-    """The end of the place; * is anything"""
-    reason: str
-
-
-_NAMES = "Streamlit writes the names of groups of pages between the entries of its list in the sidebar"
-_SCROLLS = "Streamlit lets a long equation scroll in a box without tabindex; browsers let the keyboard scroll it"
-_TABLE = "A wide table scrolls in a container of Streamlit without tabindex; browsers let the keyboard scroll it"
-KNOWN = tuple(
-    Known(page, look, "scrollable-region-focusable", ".katex-display", _SCROLLS)
-    for page, look in (
-        ("bounds", "light"),
-        ("kernel", "dark"),
-        ("learn_kernel", "dark"),
-        ("bounds", "dark"),
-        ("adaptive", "dark"),
-        *((page, "phone") for page in PAGES if page in EQUATIONS),
-    )
-) + tuple(Known(page, "phone", rule, "stSidebarNavItems *", _NAMES) for page in PAGES for rule in ("list", "listitem"))
-KNOWN += (Known("paper", "phone", "scrollable-region-focusable", ".st-key-table", _TABLE),)
+#: Findings of axe-core that stay, by their rule and place. In Streamlit's own parts, a list has names of groups between
+#: its entries, and long equations and wide tables scroll without tabindex; browsers let the keyboard scroll them.
+KNOWN = (
+    ("list*", "*stSidebarNavItems*"),
+    ("scrollable-region-focusable", "*.katex-display*"),
+    ("scrollable-region-focusable", "*.st-key-table"),
+)
 
 
 def opened(open_page, path, **options):
@@ -144,7 +119,7 @@ def faults(page, path: str, scheme: str, kinds: set) -> dict:
     opened = page.evaluate(STATE)
     assert opened.pop("heading").endswith("?") and opened.pop("figures") > 0
     at_rest(page)
-    found = opened | {"axe": unlisted(path, scheme, findings(page)), "faint": low_contrast_text(page) if path else []}
+    found = opened | {"axe": unlisted(findings(page)), "faint": low_contrast_text(page) if path else []}
     return found | (keyboard(page, kinds) if scheme == "light" else {})
 
 
@@ -207,7 +182,7 @@ def test_a_page_has_no_fault_in_either_scheme_at_any_width(open_page, kinds, pat
     # Painting a page for another width takes as long as axe-core, so no width comes twice.
     rest = sorted(set(ALL_WIDTHS) - set(WIDTHS.values()), reverse=True)
     others, phone = seen_by_width(page, [WIDTHS[second], *rest])
-    found |= {"layout": layout | others, "phone": unlisted(path, "phone", phone), "scripts": page.complaints}
+    found |= {"layout": layout | others, "phone": unlisted(phone), "scripts": page.complaints}
     assert filled(found) == {}
 
 
@@ -215,15 +190,9 @@ def filled(found: dict) -> dict:
     return {name: one for name, one in found.items() if one}
 
 
-def unlisted(path: str, look: str, found: list) -> list:
-    """Findings of axe-core that `KNOWN` does not list, and entries of it that are no longer needed."""
-    known = [entry for entry in KNOWN if (entry.page, entry.look) == (path, look)]
-    unknown = [one for one in found if not any(matches(entry, one) for entry in known)]
-    return unknown + [entry for entry in known if not any(matches(entry, one) for one in found)]
-
-
-def matches(entry: Known, found: tuple[str, str, str]) -> bool:
-    return entry.rule == found[0] and fnmatchcase(found[1], f"*{entry.selector}")
+def unlisted(found: list) -> list:
+    """Findings of axe-core that `KNOWN` does not list."""
+    return [one for one in found if not any(all(map(fnmatchcase, one, known)) for known in KNOWN)]
 
 
 @pytest.mark.parametrize(
@@ -255,8 +224,7 @@ def test_other_states_are_as_accessible_and_fit_every_screen_and_paper(open_page
     resize(page, 1280, 720)
     layout |= by_width | {"projector": problems(page)}
     assert filled(layout) == {}
-    places = ("*.katex-display", "*stSidebarNavItems *")  # as in KNOWN
-    assert [one for one in found + phone if not any(fnmatchcase(one[1], place) for place in places)] == []
+    assert unlisted(found + phone) == []
     assert page.complaints == []
 
 

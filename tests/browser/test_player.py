@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from conftest import drag, inside, settle, wait_until
+from conftest import drag, inside, show_all, wait_until
 
 from datasets import ToyData
 from pages.adaptive.compute import AdaptiveSettings, descent
@@ -43,7 +43,7 @@ def opened(open_page, path="adaptive", **options):
     page = open_page(path, **options)
     page.wait_for_function("() => document.querySelector('.live')?.view?.shown !== undefined")
     page.locator(".live").scroll_into_view_if_needed()
-    settle(page)
+    show_all(page)  # later no part comes near, which would run the script
     return page
 
 

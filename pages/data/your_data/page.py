@@ -174,7 +174,7 @@ def certificate_key(values, chosen) -> tuple:
 
 def show_certificate(values, chosen) -> None:
     """Show what a classifier of your rows can promise about itself, its assumption first."""
-    st.subheader("What can a classifier of your data promise?")
+    st.header("What can a classifier of your data promise?")
     st.markdown(
         "**It assumes that your rows are independent draws from one distribution**, and that new rows come from the "
         "same. Several rows of one person, rows in the order of time, or copies of rows break it: then the number "
