@@ -8,7 +8,7 @@ import datasets
 from pages.data import compute, figures
 from pages.data.compute import VALIDATED
 from pages.shared import deferred, layout, lessons, sharing
-from pages.shared.controls.widgets import Number, Options, Scale, Several, Switch, mount
+from pages.shared.controls.widgets import Number, Options, Scale, Several, Switch, hide_controls, mount
 from pages.shared.figures import sweeps
 from pages.shared.server import visits
 from pages.shared.server.cache import cache_results
@@ -29,21 +29,19 @@ _LEFT = "run that was left"
 _LEAVE_HELP = (
     "Hides the run; it goes on. The visitor who started it can cancel it; once that visitor has left, anyone can."
 )
-OF_FEATURES = {"only_if": ("study", ("features D",))}
 
 CONTROLS = (
-    Options("study", "Test error against", None, tuple(STUDIES), "features D", True),
     Options("dataset", "Data set", "Data sets with two classes.", TWO_CLASSES, "breast"),
-    Scale("D", "Frequencies D", None, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 5, **OF_FEATURES),
+    Scale("D", "Frequencies D", None, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 5),
     Options(
         "beta",
         "β of PBRFF",
         "Chosen on validation rows, or the same on every split.",
         (VALIDATED, "0.01", "0.1", "1", "10", "100"),
         VALIDATED,
-        **OF_FEATURES,
     ),
-    Switch("shuffled", "Shuffle the labels below", "Of the last figure, on breast.", False, **OF_FEATURES),
+    Switch("shuffled", "Shuffle the labels below", "Of the last figure, on breast.", False),
+    Options("study", "Test error against", None, tuple(STUDIES), "features D", True),
     "What a run computes",
     Options(
         "preset",
@@ -94,7 +92,7 @@ def known_rows(settings: RunSettings) -> list[dict]:
     if (settings.preset, settings.split_name, settings.scaling, settings.seed) != ("splits", "random", "none", 0):
         return []
     rows = compute.shipped_rows(settings.study, settings.dataset)
-    return compute.chosen(rows, settings.methods, settings.repeats)
+    return [row | {"run": settings.spec.run_id} for row in compute.chosen(rows, settings.methods, settings.repeats)]
 
 
 def show_progress(run: Run) -> None:
@@ -171,7 +169,7 @@ def show_result(values, settings: RunSettings, rows: list[dict], n_test: int = 0
     details = f"One of the {n_test} test points is {100 / n_test:.2f} %. " if n_test else ""
     details += f"Note: {'; '.join(notes)}. " if notes else ""
     if settings.study == "features":
-        figure = sweeps.error_against_features(means, sorted({*means["D"].dropna().astype(int), values.D}), values.D)
+        figure = sweeps.error_against_features(means, settings.protocol().n_features, values.D)
         seen = compute.saving(means, values.D) or "**Does a learned distribution need fewer frequencies?**"
         details += (
             "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D. "
@@ -188,7 +186,7 @@ def show_result(values, settings: RunSettings, rows: list[dict], n_test: int = 0
             )
         )
     else:
-        figure = sweeps.error_against_landmarks(means, sorted(set(means["share"].dropna())))
+        figure = sweeps.error_against_landmarks(means, settings.protocol().shares)
         seen = "**Compare the colours: do learned similarities, which follow the labels, err less?**"
         details += (
             "[[Prior]] similarities depend on distance alone. Solid: k-means centroids; dotted: random [[landmarks]]. "
@@ -344,13 +342,15 @@ def show_run(values, settings: RunSettings, run: Run | None) -> None:
 
 def main() -> None:
     tour = lessons.Tour("real_data", CONTROLS)
-    values = mount(CONTROLS, tour, first=("study", "dataset", "D", "beta"))
+    values = mount(CONTROLS, tour, first=("dataset", "D", "beta"))
     layout.title(
         "**How many learned cosines do what many random ones do?** Known at once for seven data sets, over random "
         "splits; a run computes other settings.",
     )
     tour.show_card()
     settings = run_settings(values)
+    if settings.study == "landmarks":
+        hide_controls(["D", "beta", "shuffled"])
     rows, run = known_rows(settings), None
     if rows:
         show_result(values, settings, rows)

@@ -44,7 +44,7 @@ def test_a_symbol_of_a_label_is_the_name_in_the_link(page):
         ("kernel", {"N": "500", "D": "7"}, ["N"], {"D": "7"}),
         ("kernel", {"<b>": "1", "picks": "3", "D": "7"}, ["<b>, picks"], {"D": "7"}),
         ("landmarks", {"picks": "3", "how": "clicked"}, [], {"picks": "3", "how": "clicked"}),
-        ("real_data", {"lesson": "move", "seed": "3"}, ["lesson"], {"seed": "3"}),
+        ("foundations", {"lesson": "move", "seed": "3"}, ["lesson"], {"seed": "3"}),
         (
             "your_data",
             {"view": "error against D", "hide": "D", "pin": "x", "star": "0,0", "table": "x", "sample": "White wine"},

@@ -120,6 +120,7 @@ def test_a_reader_sees_a_sample_then_brings_tables_and_puts_a_guess_right(open_p
     page.get_by_text("Change how it was read").click()
     taken(page, "Sheet", "Sales")
     assert "Read as sheet Sales of a workbook." in " ".join(main_text(page).split())
+    page.locator("h1").scroll_into_view_if_needed()  # text goes on behind the buttons of the header
     wait_until(lambda: problems(page) == {})
 
     upload(page, b"<!doctype html><html><body><table></table></body></html>", "table.csv")
