@@ -1,7 +1,7 @@
-"""What lies beneath: circles lifted to a plane, losses and risks, two feature maps, and regression with a kernel.
+"""What lies beneath: lifted circles and their risks, two feature maps, regression, and random features or Nyström's.
 
-The chapter of a thesis has these figures. Three cosines lift two nested circles into space, where a plane separates
-them; kernel ridge regression stands beside ridge regression on features, whose times differ from machine to machine.
+A thesis chapter has these subjects. Three cosines lift two nested circles into space, where a plane separates them;
+kernel ridge regression stands beside ridge regression on features, whose times differ from machine to machine.
 
 After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, lambertw
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
 
 import rff_engine as rff
 from rff_datasets import ToyData
@@ -30,9 +33,15 @@ LIFT_FREQUENCIES = np.array([[1.76, 2.24], [0.40, 1.87], [0.98, -0.98]])
 LIFT_PHASES = np.array([2.75, 5.6, 6.05])
 _LIFT_C = 1e3
 _LOSSES = ("zero_one", "hinge", "squared_hinge", "logistic")
+#: Sizes of the samples that planes are fitted on, samples of each size, and the noise of their circles.
+SAMPLE_SIZES, SAMPLES, SAMPLE_NOISE = (30, 50, 100, 200, 500, 1000), 50, 0.2
 #: Simulated variances: their largest distance, frequencies, draws and distances. A variance times the number of
 #: features does not depend on the number of frequencies; one frequency makes its simulation least noisy.
 DELTA_RANGE, VARIANCE_FREQUENCIES, VARIANCE_DRAWS, VARIANCE_POINTS = 4.0, 1, 8000, 33
+#: Numbers of frequencies and draws of the largest errors, the points where they are taken, and their bound's delta.
+UNIFORM_D, UNIFORM_DRAWS, UNIFORM_POINTS, UNIFORM_DELTA = (5, 10, 20, 50, 100, 200, 500, 1000), 10, 401, 0.05
+#: Points of a kernel matrix, half the side of their square, clusters along a side, and the clusters' radius.
+MATRIX_POINTS, MATRIX_EXTENT, CLUSTERS_ALONG, CLUSTER_RADIUS = 500, 3.0, 3, 0.02
 #: Kernel ridge regression, and ridge regression on two kinds of features.
 REGRESSIONS = ("kernel_ridge", "monte_carlo", "nystroem")
 #: Rows of the regressions in the plane, half of which train, numbers of features, and draws of each.
@@ -70,10 +79,9 @@ def lifted_circles(seed: int, noise: float = CIRCLE_NOISE) -> Lift:
     data = ToyData("circles", CIRCLE_POINTS, noise, seed)
     sample = data.sample()
     fresh = data.fresh_sample(CIRCLE_FRESH)
-    radius = np.linalg.norm(sample.X, axis=1)
-    unit = max(np.median(radius[sample.y == label]) for label in (-1, 1))
+    unit = _outer_radius(sample)
     flat = [points / unit for points in (sample.X, fresh.X)]
-    lifted = [random_phase_features(points, LIFT_FREQUENCIES, LIFT_PHASES) for points in flat]
+    lifted = [_lifted(points) for points in flat]
     decisions = {}
     risks = {}
     for name, (points, fresh_points) in (("flat", flat), ("lifted", lifted)):
@@ -85,6 +93,45 @@ def lifted_circles(seed: int, noise: float = CIRCLE_NOISE) -> Lift:
             for loss in _LOSSES
         }
     return Lift(flat[0], sample.y, lifted[0], w, float(b), decisions, risks)
+
+
+def consistency(seed: int, sizes: tuple[int, ...] = SAMPLE_SIZES) -> dict[str, np.ndarray]:
+    """Compute "empirical_risk" and "risk" of planes, (len(sizes), samples) each, fitted to samples of circles.
+
+    The loss is the one that they minimise, the squared hinge loss. "limit", (1, 1), is the least risk of a plane; risks
+    are estimated on the same fresh points.
+    """
+    fresh = ToyData("circles", CIRCLE_POINTS, SAMPLE_NOISE, seed).fresh_sample(CIRCLE_FRESH)
+    unit = _outer_radius(fresh)
+    Z = _lifted(fresh.X / unit)
+
+    def risks(features, y) -> tuple[float, float]:
+        """Return the empirical risk and the risk of the plane that is fitted to these points."""
+        (w,), (b,) = rff.linear_svm_path(features, y, [_LIFT_C])
+        own, unseen = features @ w + b, Z @ w + b
+        return empirical_risk("squared_hinge", own, y), empirical_risk("squared_hinge", unseen, fresh.y)
+
+    def of_sample(n: int, draw: int) -> tuple[float, float]:
+        sample = ToyData("circles", n, SAMPLE_NOISE, _seed_of(seed, n, draw)).sample()
+        return risks(_lifted(sample.X / unit), sample.y)
+
+    drawn = np.array([[of_sample(n, draw) for draw in range(SAMPLES)] for n in sizes])
+    return {"empirical_risk": drawn[..., 0], "risk": drawn[..., 1], "limit": np.array([[risks(Z, fresh.y)[1]]])}
+
+
+def _outer_radius(sample) -> float:
+    """Return the median radius of the outer circle."""
+    radius = np.linalg.norm(sample.X, axis=1)
+    return max(np.median(radius[sample.y == label]) for label in (-1, 1))
+
+
+def _lifted(points: np.ndarray) -> np.ndarray:
+    return random_phase_features(points, LIFT_FREQUENCIES, LIFT_PHASES)
+
+
+def _seed_of(*numbers: int) -> int:
+    """Return a seed for a draw."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
 # --- two feature maps -----------------------------------------------------------------------------------------------
@@ -137,6 +184,28 @@ def variance_curves(
     )
 
 
+def largest_errors(settings: KernelSettings, counts: tuple[int, ...] = UNIFORM_D) -> dict[str, np.ndarray]:
+    """Compute largest errors of estimates of k(delta), 0 <= delta <= DELTA_RANGE, from D cosines and sines.
+
+    "error" of shape (len(counts), draws) is of prefixes of long draws; "bound", (len(counts), 1), is not exceeded with
+    probability 1 - UNIFORM_DELTA, and infinite if frequencies have no second moment. It solves Proposition 1 of
+    Sutherland and Schneider (2015), with alpha = 1, for the error; Rahimi and Recht (2007, Claim 1) have larger
+    constants.
+    """
+    kernel = settings.kernel()
+    delta = np.linspace(0, DELTA_RANGE, UNIFORM_POINTS)
+    exact = kernel(delta[:, None], np.zeros((1, 1)))
+    omega = kernel.sample_frequencies(UNIFORM_DRAWS * max(counts), 1, np.random.default_rng(settings.seed))
+    D = np.array(counts)
+    waves = (np.cos(np.outer(delta, draw)) for draw in omega.reshape(UNIFORM_DRAWS, -1))
+    errors = [np.abs(np.cumsum(wave, axis=1)[:, D - 1] / D - exact).max(axis=0) for wave in waves]
+    # factor (sigma l / eps)^(2/3) exp(-D eps^2 / 12) = delta, on the line; W is the inverse of w exp(w).
+    factor = (2 ** (1 / 3) + 2 ** (-2 / 3)) * 2 ** (8 / 3)
+    spread = kernel.coordinate_variance * DELTA_RANGE**2
+    squares = 4 / D * lambertw(D / 4 * (factor / UNIFORM_DELTA) ** 3 * spread).real
+    return {"error": np.array(errors).T, "bound": np.sqrt(squares)[:, None]}
+
+
 # --- regression -----------------------------------------------------------------------------------------------------
 
 
@@ -165,10 +234,7 @@ def line_fit(settings: KernelSettings, D: int) -> LineFit:
     landmarks.
     """
     kernel = settings.kernel()
-    rng = np.random.default_rng(settings.seed)
-    x = np.sort(rng.uniform(-3, 3, LINE_POINTS))[:, None]
-    y = np.sin(2 * x[:, 0]) + 0.3 * x[:, 0] + 0.2 * rng.standard_normal(LINE_POINTS)
-    grid = np.linspace(-4, 4, 241)[:, None]
+    x, y, grid = _line_sample(settings.seed)
     alpha = rff.kernel_ridge_path(kernel(x), y, [LINE_LAMBDA])[0]
     terms = alpha[:, None] * kernel(x, grid)
     fits = {"kernel_ridge": terms.sum(axis=0)}
@@ -181,6 +247,49 @@ def line_fit(settings: KernelSettings, D: int) -> LineFit:
         coef, _ = rff.ridge_path(features.transform(x), y, [LINE_LAMBDA], intercept=False)
         fits[name] = features.transform(grid) @ coef[0]
     return LineFit(x[:, 0], y, grid[:, 0], terms, fits, landmarks[:, 0])
+
+
+def _line_sample(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw points (n, 1) and noisy values (n,) of a curve over them; the third array has the places of a curve."""
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.uniform(-3, 3, LINE_POINTS))[:, None]
+    y = np.sin(2 * x[:, 0]) + 0.3 * x[:, 0] + 0.2 * rng.standard_normal(LINE_POINTS)
+    return x, y, np.linspace(-4, 4, 241)[:, None]
+
+
+@dataclass(frozen=True)
+class LineClassifiers:
+    """Classifications of points on a line, each a sum over the points and a constant."""
+
+    x: np.ndarray
+    """(n,), training points"""
+    y: np.ndarray
+    """(n,), -1 or 1"""
+    grid: np.ndarray
+    """(G,)"""
+    alpha: dict[str, np.ndarray]
+    """(n,) each, weights of the points by loss"""
+    fits: dict[str, np.ndarray]
+    """(G,) each, sum_i alpha_i k(x, x_i) + b"""
+
+
+def line_classifiers(settings: KernelSettings) -> LineClassifiers:
+    """Classify the points of the line by the sign of their values, with the hinge and the logistic loss."""
+    kernel = settings.kernel()
+    x, values, grid = _line_sample(settings.seed)
+    y = np.where(values > 0, 1, -1)
+    K, C = kernel(x), 1 / (LINE_POINTS * LINE_LAMBDA)
+    machine = SVC(C=C, kernel="precomputed", tol=1e-8).fit(K, y)
+    hinge = np.zeros(LINE_POINTS)
+    hinge[machine.support_] = machine.dual_coef_[0]
+    # On features with the inner products K; where the gradient vanishes, the loss's slope at a point is its weight.
+    eigenvalues, vectors = np.linalg.eigh(K)
+    Z = vectors * np.sqrt(eigenvalues.clip(min=0))
+    logistic = LogisticRegression(C=C, tol=1e-9, max_iter=10_000).fit(Z, y)
+    alpha = {"hinge": hinge, "logistic": C * y * expit(-y * logistic.decision_function(Z))}
+    intercepts = {"hinge": machine.intercept_[0], "logistic": logistic.intercept_[0]}
+    fits = {loss: weights @ kernel(x, grid) + intercepts[loss] for loss, weights in alpha.items()}
+    return LineClassifiers(x[:, 0], y, grid[:, 0], alpha, fits)
 
 
 def plane_sample(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -208,8 +317,8 @@ def regression_errors(settings: KernelSettings, counts: tuple[int, ...] = D_VALU
         return rff.ridge_path(Z, y[:half], LAMBDAS, intercept=False)[0]
 
     def of_features(method: str, D: int, draw: int) -> float:
-        seed = int(np.random.SeedSequence((settings.seed, D, draw)).generate_state(1)[0])
-        return error(fit_features(method, X[:half], None, settings.kernel(), D, seed).transform(X), ridge)
+        features = fit_features(method, X[:half], None, settings.kernel(), D, _seed_of(settings.seed, D, draw))
+        return error(features.transform(X), ridge)
 
     K = settings.kernel()(X, X[:half])
     return {"kernel_ridge": np.array([[error(K, lambda Z: rff.kernel_ridge_path(Z, y[:half], LAMBDAS))]])} | {
@@ -238,13 +347,51 @@ def regression_seconds(settings: KernelSettings, D: int, n_values: tuple[int, ..
     return {name: np.array([min(seconds(name, n) for _ in range(_REPEATS)) for n in n_values]) for name in REGRESSIONS}
 
 
+# --- random features or Nyström's -----------------------------------------------------------------------------------
+
+
+def matrix_points(seed: int) -> dict[str, np.ndarray]:
+    """Draw points (MATRIX_POINTS, 2) in tight "clusters" on a grid, and "uniform" ones on a square as large."""
+    rng = np.random.default_rng(seed)
+    along = np.linspace(-MATRIX_EXTENT, MATRIX_EXTENT, CLUSTERS_ALONG)
+    centres = rng.choice(along, size=(MATRIX_POINTS, 2))
+    clusters = centres + CLUSTER_RADIUS * rng.standard_normal(centres.shape)
+    return {"clusters": clusters, "uniform": rng.uniform(-MATRIX_EXTENT, MATRIX_EXTENT, centres.shape)}
+
+
+def matrix_eigenvalues(settings: KernelSettings) -> dict[str, np.ndarray]:
+    """Compute the eigenvalues of K / n, (n,) in falling order, for both kinds of points."""
+    kernel = settings.kernel()
+    return {name: np.linalg.eigvalsh(kernel(X))[::-1] / len(X) for name, X in matrix_points(settings.seed).items()}
+
+
+def matrix_errors(settings: KernelSettings, counts: tuple[int, ...] = D_VALUES) -> dict[str, dict[str, np.ndarray]]:
+    """Compute ||K~ - K||_F / ||K||_F, (len(counts), draws), by points and by method.
+
+    There are as many frequencies as landmarks; Nyström's landmarks are drawn from the points.
+    """
+    kernel = settings.kernel()
+
+    def error(X, method: str, D: int, draw: int) -> float:
+        features = fit_features(method, X, None, kernel, D, _seed_of(settings.seed, D, draw))
+        return rff.relative_kernel_error(X, kernel, features.transform(X))
+
+    return {
+        name: {
+            method: np.array([[error(X, method, D, draw) for draw in range(REGRESSION_DRAWS)] for D in counts])
+            for method in REGRESSIONS[1:]
+        }
+        for name, X in matrix_points(settings.seed).items()
+    }
+
+
 def numbers(settings: KernelSettings, D: int) -> pd.DataFrame:
     """Return all numbers as one table, except measured times; errors of regressions are root mean squares."""
     lift = lifted_circles(settings.seed)
     variances = variance_curves(settings)
     fit = line_fit(settings, D)
-    errors = regression_errors(settings)
-    counts = dict.fromkeys(REGRESSIONS, D_VALUES) | {"kernel_ridge": (0,)}  # it has no features
+    classified = line_classifiers(settings)
+    risks = [(name, loss, *both) for name, of in lift.risks.items() for loss, both in of.items()]
     tables = {
         "lifted circles": {
             "x_1": lift.X[:, 0],
@@ -254,24 +401,33 @@ def numbers(settings: KernelSettings, D: int) -> pd.DataFrame:
             "f_of_line": lift.decisions["flat"],
             "f_of_plane": lift.decisions["lifted"],
         },
-        "risks": {
-            "classifier": [name for name, risks in lift.risks.items() for _ in risks],
-            "loss": [loss for risks in lift.risks.values() for loss in risks],
-            "empirical_risk": [risk for risks in lift.risks.values() for risk, _ in risks.values()],
-            "risk": [risk for risks in lift.risks.values() for _, risk in risks.values()],
-        },
+        "risks": dict(zip(("classifier", "loss", "empirical_risk", "risk"), zip(*risks, strict=True), strict=True)),
         "variances times features": {"distance": variances.distances, "kernel": variances.kernel}
         | {f"{name}_formula": values for name, values in variances.expected.items()}
         | {f"{name}_simulation": values for name, values in variances.simulated.items()},
         "regression on a line": {"x": fit.grid, **fit.fits},
-        "test errors of regressions": {
-            "method": [method for method, of in errors.items() for _ in of.ravel()],
-            "D": [D for method, of in errors.items() for D in np.repeat(counts[method], of.shape[1])],
-            "error": np.concatenate([of.ravel() for of in errors.values()]),
-        },
+        "classification on a line": {"x": classified.grid, **classified.fits},
+        "weights of points on a line": {"x": classified.x, "label": classified.y}
+        | {f"alpha_{loss}": alpha for loss, alpha in classified.alpha.items()},
+        "eigenvalues": matrix_eigenvalues(settings),
     }
+    draws = {
+        "planes against n": ("n", SAMPLE_SIZES, consistency(settings.seed)),
+        "largest errors": ("D", UNIFORM_D, largest_errors(settings)),
+        "test errors of regressions": ("D", D_VALUES, regression_errors(settings)),
+    } | {f"matrix of {name}": ("D", D_VALUES, errors) for name, errors in matrix_errors(settings).items()}
+    tables |= {name: _long(*columns) for name, columns in draws.items()}
     frames = {name: pd.DataFrame(columns) for name, columns in tables.items()}
     return pd.concat(frames, names=["table"]).reset_index("table").convert_dtypes()
+
+
+def _long(name: str, counts: tuple[int, ...], errors: dict[str, np.ndarray]) -> dict[str, list | np.ndarray]:
+    """Make a table of arrays (len(counts), draws), a row a draw; what has one row has no number of features, 0."""
+    return {
+        "method": [method for method, of in errors.items() for _ in of.ravel()],
+        name: [D for of in errors.values() for D in np.repeat(counts if len(of) > 1 else (0,), of.shape[1])],
+        "error": np.concatenate([of.ravel() for of in errors.values()]),
+    }
 
 
 if __name__ == "__main__":

@@ -237,6 +237,9 @@ def agrees_with_foundations(table, app):
         for kind in ("formula", "simulation"):
             trace = named(figures(app)["variances"], f"{words}, {kind}")
             np.testing.assert_allclose(values(trace["y"]), curves[f"{name}_{kind}"], rtol=1e-5, atol=1e-12)
+    largest = table[(table["table"] == "largest errors") & (table["method"] == "error")]
+    trace = named(figures(app)["largest"], "mean")
+    np.testing.assert_allclose(values(trace["y"]), largest.groupby("D")["error"].mean(), rtol=1e-5)
 
 
 def agrees_with_real_data(table, app):

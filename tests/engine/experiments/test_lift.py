@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pages.foundations import figures
-from pages.foundations.compute import lifted_circles
+from pages.foundations.compute import consistency, lifted_circles
 
 
 def test_a_plane_separates_what_no_line_does():
@@ -49,3 +49,16 @@ def test_figures_show_every_point_and_every_loss():
     assert set(lines) == set(figures.LOSS_NAMES.values())
     at_one = np.argmin(np.abs(lines["hinge"].x - 1))
     assert lines["hinge"].y[at_one] == pytest.approx(0, abs=1e-6) and lines["0-1"].y[0] == 1
+
+
+def test_risk_and_empirical_risk_of_planes_meet_at_the_least_risk():
+    risks = consistency(0, (30, 1000))
+    least = risks["limit"].item()
+    assert (risks["risk"] >= least * (1 - 1e-6)).all()  # the least on the same fresh points
+    (few, many), (own_few, own_many) = (risks[name].mean(axis=1) for name in ("risk", "empirical_risk"))
+    assert own_few < least < many < few
+    assert many - least < 0.1 * (few - least) and abs(own_many - least) < 0.05 * least
+    fig = figures.risks_against_n((30, 1000), risks)
+    drawn = {trace.name: trace.y for trace in fig.data if trace.name}
+    np.testing.assert_allclose(drawn["risk"], risks["risk"].mean(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(drawn["least risk"], least)
