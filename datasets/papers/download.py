@@ -13,8 +13,7 @@ import os
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 
 from . import files
@@ -91,80 +90,40 @@ def _is_stored(raw: RawFile) -> bool:
 
 def _fetch_from(address: str, wanted: list[RawFile], report: Report | None) -> None:
     """Download one address and store the wanted files from it, once all of them are checked."""
-    with _workspace() as workspace:
+    cache = files.cache_folder()
+    cache.mkdir(parents=True, exist_ok=True)
+    # On the same disk, so that moving files out of it is atomic.
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache) as workspace:
         # The catalogue's name, not the server's; its suffix tells the compression.
-        archive = workspace / wanted[0].download_name
+        archive = Path(workspace) / wanted[0].download_name
         plain = archive.name == wanted[0].name
         _download(address, archive, wanted[0].size if plain else files.MAX_ARCHIVE, report)
-        checked = {workspace / f"checked-{number}": raw for number, raw in enumerate(wanted)}
+        checked = {Path(workspace) / f"checked-{number}": raw for number, raw in enumerate(wanted)}
         for content, raw in checked.items():
             with content.open("wb") as out:
                 out.writelines(files.chunks(archive, raw, label=f"the file that {address} sent"))
         for content, raw in checked.items():
-            with _folder(files.cache_folder() / raw.folder) as folder:
-                os.replace(content, folder / raw.name)
-
-
-@contextmanager
-def _workspace() -> Iterator[Path]:
-    """Yield a temporary folder in the cache. It is on the same disk, so that moving files out of it is atomic."""
-    with _folder(files.cache_folder()) as cache, tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache) as folder:
-        yield Path(folder)
-
-
-@contextmanager
-def _folder(path: Path) -> Iterator[Path]:
-    """Yield a folder, and make it if needed. A new one is removed at the end if it is empty."""
-    is_new = not path.exists()
-    path.mkdir(parents=True, exist_ok=True)
-    try:
-        yield path
-    finally:
-        if is_new:
-            with suppress(OSError):  # not empty
-                path.rmdir()
+            (cache / raw.folder).mkdir(exist_ok=True)
+            os.replace(content, cache / raw.folder / raw.name)
 
 
 def _download(address: str, target: Path, limit: int, report: Report | None) -> None:
     """Write the response of an address to a file, at most `limit` bytes."""
     received = 0
-    with _open(address) as response, target.open("wb") as out:
-        expected = response.length
-        if expected is not None and expected > limit:
-            raise _DownloadError(f"{address} announces {expected} bytes; at most {limit} are expected")
-        while piece := _receive(response, address):
-            received += len(piece)
-            if received > limit:
-                raise _DownloadError(f"{address} sends more than the {limit} bytes expected")
-            out.write(piece)
-            if report is not None:
-                report(address, received, expected)
+    try:
+        request = urllib.request.Request(address, headers={"User-Agent": "rff-datasets (python-urllib)"})
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as response, target.open("wb") as out:
+            expected = response.length
+            while received <= limit and (piece := response.read(_CHUNK)):
+                received += len(piece)
+                out.write(piece)
+                if report is not None:
+                    report(address, received, expected)
+    except (OSError, http.client.HTTPException) as error:  # an HTTPError is an OSError
+        reason = " ".join(str(getattr(error, "reason", error)).split()) or type(error).__name__
+        status = f"HTTP status {error.code}, " if isinstance(error, urllib.error.HTTPError) else ""
+        raise _DownloadError(f"{address} cannot be read ({status}{reason})") from error
+    if received > limit:
+        raise _DownloadError(f"{address} sends more than the {limit} bytes expected")
     if expected is not None and received < expected:
         raise _DownloadError(f"the connection to {address} ended after {received} of {expected} bytes")
-
-
-def _open(address: str) -> http.client.HTTPResponse:
-    request = urllib.request.Request(address, headers={"User-Agent": "rff-datasets (python-urllib)"})
-    with _connection_errors(address):
-        return urllib.request.urlopen(request, timeout=TIMEOUT)
-
-
-def _receive(response: http.client.HTTPResponse, address: str) -> bytes:
-    with _connection_errors(address):
-        return response.read(_CHUNK)
-
-
-@contextmanager
-def _connection_errors(address: str) -> Iterator[None]:
-    """Turn errors of the connection, but not of the disk, into a `_DownloadError`."""
-    try:
-        yield
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise _DownloadError(f"{address} answers with HTTP status {error.code} ({error.reason})") from error
-    except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", error)
-        if isinstance(reason, TimeoutError):
-            raise _DownloadError(f"{address} did not answer for {TIMEOUT:g} seconds") from error
-        text = " ".join(str(reason).split()) or type(reason).__name__
-        raise _DownloadError(f"{address} cannot be reached ({text})") from error
