@@ -9,16 +9,12 @@ import contextlib
 import doctest
 import importlib.util
 import io
-import random
 import re
 import shlex
-from datetime import date
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from benchmarks.studies import any_classifier
 from datasets.__main__ import _parser as datasets_parser
 from rff_engine.studies.command_line.parser import parser as engine_parser
 
@@ -101,20 +97,6 @@ def test_the_command_that_writes_a_table_exists(where):
     else:
         found = (ROOT / program[1]).exists() or importlib.util.find_spec(program[1])
     assert found and text.strip(), command
-
-
-@pytest.mark.slow("fits ten classifiers")
-def test_a_row_that_is_drawn_each_day_comes_out_again():
-    """Of the table that takes seconds a row; the others take minutes to hours."""
-    _, text = TABLES["docs/certificates.md", "classifiers"]
-    asked = {"dataset": random.Random(date.today().toordinal()).choice(sorted(any_classifier.SETS))}
-    asked["classifier"] = "naive Bayes"
-    rows = [asked | row for seed in range(any_classifier.SEEDS) for row in any_classifier.rows_of(**asked, seed=seed)]
-    line = any_classifier.table(pd.DataFrame(rows)).splitlines()[2]
-    column = text.splitlines()[0].split(" | ").index("naive Bayes")
-    (written,) = [one.split(" | ")[column] for one in text.splitlines() if one.startswith(f"| {asked['dataset']}, ")]
-    numbers = [[float(number) for number in re.findall(r"[0-9.]+", one)] for one in (line.split(" | ")[-1], written)]
-    assert numbers[0] == pytest.approx(numbers[1], abs=1.0)  # few rows, of which rounding may turn one or two
 
 
 @pytest.mark.parametrize("listed", ["requirements.txt", "pyproject.toml"])

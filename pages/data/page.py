@@ -25,11 +25,6 @@ METHODS = {
     "landmarks": {"SVM": "svm", "RBF landmarks": "rbf_landmarks", "PB landmarks": "pb_landmarks"},
 }
 
-_LEFT = "run that was left"
-_LEAVE_HELP = (
-    "Hides the run; it goes on. The visitor who started it can cancel it; once that visitor has left, anyone can."
-)
-
 CONTROLS = (
     Options("dataset", "Data set", "Data sets with two classes.", TWO_CLASSES, "breast"),
     Scale("D", "Frequencies D", None, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 5),
@@ -138,27 +133,6 @@ def status(run: Run | None) -> RunStatus:
         return RunStatus()
     may_cancel = run.active and run.may_cancel(visits.current_visitor())
     return RunStatus(run.active, run.state == "finished", may_cancel, bool(run.rows))
-
-
-def show_active_buttons(run: Run) -> None:
-    """Show Cancel to a visitor who may cancel; to others, Stop watching and Watch again."""
-    me = visits.current_visitor()
-    if run.may_cancel(me):
-        gone = " The visitor who started it has left." if run.owner != me else ""
-        if st.button("Cancel", icon=":material/stop:", help=f"Ends the run for everyone who watches it.{gone}"):
-            run.cancel(me)
-    elif has_left(run):
-        if st.button("Watch again", icon=":material/visibility:"):
-            st.session_state[_LEFT] = None
-            st.rerun()
-    elif st.button("Stop watching", icon=":material/visibility_off:", help=_LEAVE_HELP):
-        st.session_state[_LEFT] = run
-        st.rerun()
-
-
-def has_left(run: Run) -> bool:
-    """Return whether this visitor has left an active run."""
-    return run.active and st.session_state.get(_LEFT) is run and not run.may_cancel(visits.current_visitor())
 
 
 def show_result(values, settings: RunSettings, rows: list[dict], n_test: int = 0) -> None:
@@ -302,15 +276,20 @@ def time_of(settings: RunSettings) -> str:
 
 
 def show_buttons(settings: RunSettings, run: Run | None, shown: RunStatus) -> None:
-    """Show Run or Resume for an inactive run, the buttons of an active one otherwise."""
+    """Show Run or Resume for an inactive run, and Cancel to a visitor who may cancel an active one."""
+    me = visits.current_visitor()
     if not shown.active and not shown.finished:
         label = "Run" if run is None or run.state == "failed" else "Resume"
         st.markdown(f"These settings are not known yet. A run takes {time_of(settings)}, if nobody waits before you.")
         if st.button(label, type="primary", icon=":material/play_arrow:"):
-            run_queue().submit(settings, visitor(), visits.current_visitor())
+            run_queue().submit(settings, visitor(), me)
             st.rerun()
+    elif shown.may_cancel:
+        gone = " The visitor who started it has left." if run.owner != me else ""
+        if st.button("Cancel", icon=":material/stop:", help=f"Ends the run for everyone who watches it.{gone}"):
+            run.cancel(me)
     elif shown.active:
-        show_active_buttons(run)
+        st.caption("Another visitor started this run; you join it.")
 
 
 def show_run(values, settings: RunSettings, run: Run | None) -> None:
@@ -331,13 +310,7 @@ def show_run(values, settings: RunSettings, run: Run | None) -> None:
         if shown != status(run):
             st.rerun()  # rerun the whole page: the buttons change, or polling ends
 
-    if run is not None and has_left(run):
-        st.info(
-            "You no longer watch this run; it continues. *Watch again* shows it; everyone can see its results.",
-            icon=":material/visibility_off:",
-        )
-    else:
-        st.fragment(panel, run_every=1.0 if shown.active else None)()
+    st.fragment(panel, run_every=1.0 if shown.active else None)()
 
 
 def main() -> None:

@@ -64,26 +64,6 @@ def test_a_run_with_a_damaged_file_is_logged_by_its_id_only(tmp_path, monkeypatc
     assert "patients" not in logged and "4711" not in logged and str(tmp_path) not in logged
 
 
-@pytest.mark.second
-def test_an_internal_error_is_logged_by_the_run_id_without_its_message(tmp_path, monkeypatch, log, capfd):
-    broken = """
-import sys
-from rff_engine.studies.running import subprocess_entry
-def run_stored(*_):
-    raise KeyError("diagnosis-4711 in /home/ann/patients.csv")
-    yield
-subprocess_entry.run_stored = run_stored
-sys.exit(subprocess_entry.main())
-"""
-    start = subprocess.Popen
-    monkeypatch.setattr(runs.subprocess, "Popen", lambda _, **how: start([sys.executable, "-c", broken], **how))
-    run = wait(RunQueue(str(tmp_path / "results.sqlite")).submit(settings("breast")))
-    assert run.state == "failed" and run.settings.spec.run_id in run.message
-    logged = "\n".join([*log, *capfd.readouterr()])
-    assert f"ERROR run {run.settings.spec.run_id} failed: KeyError in run_stored (<string>:" in logged
-    assert "patients" not in logged and "4711" not in logged and "Traceback" not in logged
-
-
 # --- the server's own entries ---------------------------------------------------------------------------------------
 
 ROOT = Path(__file__).parents[2]

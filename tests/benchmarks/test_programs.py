@@ -11,11 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import make_moons
-from sklearn.naive_bayes import GaussianNB
 
 from benchmarks import defaults, engine
-from benchmarks.studies import any_classifier, certificates, frame
+from benchmarks.studies import certificates, frame
 from tests import naive
 
 ROOT = Path(__file__).parents[2]
@@ -31,10 +29,6 @@ CHEAP = {
 LONG = {
     "engine": (["features", "--data", "breast", "--features", "20", "--repeats", "1"], r"\| RBFSampler \| .* \|"),
     "defaults": (["--sets", "wine", "--D", "20"], r"\| wine \| \d\d\.\d \|"),
-    "studies.any_classifier": (
-        ["--sets", "wine", "--seeds", "1"],
-        r"\| wine, 3 \| 59 \|( \d+\.\d/\d+\.\d/\d, \d+\.\d/\d\.\d+ \|){5}",
-    ),
     "load": (["--sessions", "2", "--minutes", "0.1", "--warm-up", "1", "--pages", "kernel"], r"\| all \| [1-9]"),
 }
 IN_BROWSER = {"app_response": (["certificates"], r"certificates +\d+\.\d s +\d+ kB")}
@@ -156,11 +150,3 @@ def test_every_method_makes_as_many_features(method):
     split, way = engine.scaled_split("breast"), engine.METHODS[method]
     features = way.make(0.5, 20, 0, way.values[0]).fit(split.X_train, split.y_train)
     assert features.transform(split.X_test).shape == (len(split.y_test), 20)
-
-
-def test_conformal_sets_hold_the_label_as_often_as_promised():
-    X, y = make_moons(41_000, noise=0.3, random_state=0)
-    model = GaussianNB().fit(X[:1000], y[:1000])
-    sets = any_classifier.conformal_sets(model, X[1000:21_000], y[1000:21_000], X[21_000:])
-    assert np.mean(~sets[np.arange(20_000), y[21_000:]]) == pytest.approx(any_classifier.EPSILON, abs=0.008)
-    assert any_classifier.conformal_sets(model, X[:10], y[:10], X[21_000:]).all()  # ten rows cannot promise 95 %

@@ -105,7 +105,7 @@ def test_a_run_continues_in_another_tab_and_only_its_visitor_can_cancel_it(open_
     second.wait_for_selector("[role=progressbar]")
     first.close()
     other = open_page(address)  # in a browser without cookies: another visitor
-    other.get_by_role("button", name="Stop watching").wait_for()
+    other.get_by_text("Another visitor started this run; you join it.").wait_for()
     expect(other.get_by_role("button", name="Cancel")).to_have_count(0)
     second.get_by_role("button", name="Cancel").click()
     other.wait_for_selector("text=/Cancelled at .* by the visitor who started it/")

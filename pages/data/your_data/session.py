@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import pickle
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
 import streamlit as st
+from cachetools import LRUCache
 
 from pages.shared.server.limits import LIMITS
 
-_RESULTS, _MAX_RESULTS = "results on your data", 12
+_RESULTS = "results on your data"
 
 
 def remembered(key: Hashable, make: Callable):
-    """Return the result of `make` for a key, from this session's cache if it is there.
-
-    The cache is bounded in number and in bytes; the least recently used results are dropped first.
-    """
-    results = st.session_state.setdefault(_RESULTS, OrderedDict())
+    """Return the result of `make` for a key, from this session's cache if it is there; its bytes are bounded."""
+    size = 1_000_000 * LIMITS.session_megabytes
+    results = st.session_state.setdefault(_RESULTS, LRUCache(size, lambda result: len(pickle.dumps(result))))
     if key not in results:
-        results[key] = make()
-        # Keep the newest, whatever its size: the page needs it again at once, and the limits on tables bound it.
-        while len(results) > _MAX_RESULTS or (
-            len(results) > 1 and len(pickle.dumps(results)) > 1_000_000 * LIMITS.session_megabytes
-        ):
-            results.popitem(last=False)
-    results.move_to_end(key)
+        result = make()
+        try:
+            results[key] = result
+        except ValueError:  # it is larger than the cache
+            return result
     return results[key]
 
 
