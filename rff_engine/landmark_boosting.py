@@ -328,27 +328,5 @@ class LandmarkBoosting(ClassifierMixin, BaseTransformer):
         """
         return self._classes_of(self.decision_function(X))
 
-    def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
-        """Yield the class that the vote is for after each round.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-            Points, one a row.
-
-        Yields
-        ------
-        ndarray of shape (n,)
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ValueError
-            If a shape is wrong or a value is not finite.
-        """
-        for decision in self.staged_decision_function(X):
-            yield self._classes_of(decision)
-
     def _classes_of(self, decision) -> np.ndarray:
         return self.classes_[(decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)]

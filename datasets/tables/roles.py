@@ -129,11 +129,6 @@ def _why_told(column: Column, goal: Column) -> str:
 # --- the target -----------------------------------------------------------------------------------------------------
 
 
-def suggest_target(table: Table) -> str:
-    """Return the likely target: the one that the format defines, else the first of `suggest_targets`."""
-    return suggest_targets(table)[0]
-
-
 def suggest_targets(table: Table) -> list[str]:
     """Return the three likeliest targets, best first: by name, then by kind, number of values and place."""
     if table.target is not None:

@@ -76,12 +76,6 @@ CONTROLS = (
 )
 
 
-def described(name: str) -> str:
-    """Describe a data set in two sentences."""
-    info = datasets.describe(name)
-    return f"**{info.title}**: {info.n_samples} rows, {info.n_features} columns. {info.description} {info.source}."
-
-
 def known_rows(settings: RunSettings) -> list[dict]:
     """Return the rows that ship if these are their settings."""
     if (settings.preset, settings.split_name, settings.scaling, settings.seed) != ("splits", "random", "none", 0):
@@ -106,16 +100,11 @@ def show_progress(run: Run) -> None:
 
 def cancelled(run: Run) -> str:
     """Say when and by whom a run was cancelled."""
-    when = (
-        f"at {100 * run.fraction:.0f} %, after {run.seconds:.0f} s" if run.started is not None else "before it started"
-    )
-    if run.cancelled_by is None:
-        return f"Cancelled {when}, when the server ended"
+    when = "before it started" if run.started is None else f"at {100 * run.fraction:.0f} %, after {run.seconds:.0f} s"
     if run.cancelled_by == visits.current_visitor():
         return f"You cancelled it {when}"
-    if run.cancelled_by == run.owner:
-        return f"Cancelled {when} by the visitor who started it"
-    return f"Cancelled {when} by another visitor, after the one who started it had left"
+    others = {None: "when the server ended", run.owner: "by the visitor who started it"}
+    return f"Cancelled {when}, {others.get(run.cancelled_by, 'by another visitor, after the first one had left')}"
 
 
 class RunStatus(NamedTuple):
@@ -166,10 +155,12 @@ def show_result(values, settings: RunSettings, rows: list[dict], n_test: int = 0
             "[[Prior]] similarities depend on distance alone. Solid: k-means centroids; dotted: random [[landmarks]]. "
             "Thick: mean test error with a 95 % interval; thin: training error."
         )
+    info = datasets.describe(settings.dataset)
+    about = f"**{info.title}**: {info.n_samples} rows, {info.n_features} columns. {info.description} {info.source}."
     layout.figure(
         figure,
         seen,
-        details + f"\n\n{described(settings.dataset)}",
+        f"{details}\n\n{about}",
         key="sweep",
         alt=f"Error of each method on {settings.dataset} against the number of {settings.study}",
     )

@@ -124,7 +124,7 @@ def test_a_watcher_cancels_a_run_whose_owner_has_left(two, gone):
     assert watcher.buttons() == {"Cancel"}
     watcher.press("Cancel")
     assert soon(lambda: run.state == "cancelled")
-    assert "by another visitor, after the one who started it had left" in owner.text()
+    assert "by another visitor, after the first one had left" in owner.text()
     assert "You cancelled it" in watcher.text()
 
 

@@ -7,16 +7,12 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-import numpy as np
 import psutil
 import pytest
 
-from datasets import ToyData
-from pages.adaptive import compute as adaptive
-from pages.shared.server import cache, workers
+from pages.shared.server import workers
 from pages.shared.server.limits import LIMITS
 
 from .sessions import soon
@@ -128,15 +124,3 @@ time.sleep(100)
         assert app.pid in {one.pid for one in worker.parents()}
         app.kill()
     worker.wait(30)
-
-
-@pytest.mark.second("starts processes")
-def test_results_of_workers_are_those_of_the_app(one_worker, monkeypatch):
-    curve = partial(adaptive.method_curve, ToyData("line", 60, 0.1, 0), 1.0, 20)
-    calls = {method: partial(curve, method) for method in ("sobol", "weight")}
-    curves = workers.results(calls)
-    monkeypatch.setattr(workers, "LIMITS", replace(LIMITS, workers=0))
-    cache._of_all.clear()
-    for method, call in calls.items():
-        np.testing.assert_allclose(curves[method], call(), rtol=1e-6)
-    assert workers.results({name: partial(str, name) for name in "ab"}) == {"a": "a", "b": "b"}

@@ -329,12 +329,6 @@ def test_a_removed_upload_is_deleted_with_its_results():
     assert RESULTS not in app.session_state and app.session_state["your table"] is None
 
 
-def test_a_session_has_its_own_table():
-    uploaded(opened("your_data"), table())
-    other = opened("your_data")
-    assert other.session_state["your table"].sample and "60 rows" not in words(other)
-
-
 @pytest.mark.parametrize(("megabytes", "left"), [(0, []), (1, [27, 28, 29])])
 def test_results_of_a_session_are_bounded_in_bytes(monkeypatch, megabytes, left):
     state = {}

@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import io
 import os
-import socket
 import sys
 import threading
 import zipfile
@@ -227,20 +226,6 @@ def test_wrong_content_is_reported(body, path, page, says, offer, server, cache,
     target = offer(body, path, **page)
     assert_failed(capsys, cache, server, says)
     assert not target.exists()
-
-
-def test_huge_archive_is_refused(offer, server, cache, capsys, monkeypatch):
-    monkeypatch.setattr(files, "MAX_ARCHIVE", 1000)
-    offer(GOOD["zip"][0])
-    assert_failed(capsys, cache, server, "more than the 1000 bytes")
-
-
-def test_refused_connection_is_reported(offer, server, cache, capsys, monkeypatch):
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        monkeypatch.setattr(server, "address", lambda path: f"http://127.0.0.1:{unused.getsockname()[1]}/{path}")
-        offer(None)
-        assert_failed(capsys, cache, server, "cannot be read (")
 
 
 def test_silent_server_is_reported(offer, server, cache, capsys, monkeypatch):

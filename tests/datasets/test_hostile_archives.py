@@ -165,7 +165,7 @@ def test_missing_network_is_reported_in_one_sentence_and_bundled_data_load(cache
     for name in missing:
         code, out, said = run(capsys, "fetch", name)
         (line,) = [one for one in said.splitlines() if not one.startswith(("downloading", "  "))]
-        assert code == 1 and not out and "cannot be reached" in line and "by hand" in line
+        assert code == 1 and not out and "cannot be read" in line and "by hand" in line
         with pytest.raises(datasets.DataNotFoundError, match="fetch"):
             datasets.load(name)
     assert not cache.exists()

@@ -186,16 +186,11 @@ def landmark_path(where: Coordinates, problem: toy_landmarks.LandmarkProblem, C:
 
 def certified(dataset: Dataset, seed: int, epsilon: float = 0.05) -> Certificate:
     """Certify the classifier of learned cosines on half of the rows: half of these teach, the others count errors."""
-    train, fresh = _halves_of_groups(dataset, seed)
+    train, fresh = halves(one_of_each_group(dataset, seed), ROWS, seed)
+    _two_classes_in(train, fresh)
     learned = _models(train.X, seed)["learned"]
     model = rff.CertifiedClassifier(epsilon=epsilon, random_state=seed, estimator=learned).fit(train.X, train.y)
     return certificate(model, fresh.X, fresh.y)
-
-
-def _halves_of_groups(dataset: Dataset, seed: int) -> tuple[Dataset, Dataset]:
-    train, fresh = halves(one_of_each_group(dataset, seed), ROWS, seed)
-    _two_classes_in(train, fresh)
-    return train, fresh
 
 
 def _two_classes_in(train: Dataset, test: Dataset) -> None:

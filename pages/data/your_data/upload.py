@@ -18,7 +18,6 @@ from starlette.formparsers import MultiPartParser
 from streamlit.delta_generator import DeltaGenerator
 
 import datasets
-from datasets import Dataset
 from datasets.tables import readers
 from datasets.tables.body import LINES, NAMES, SEPARATORS
 from datasets.tables.preparation import prepare, two_classes
@@ -80,14 +79,10 @@ def show_limits() -> None:
     """Say what becomes of a table, and name the limits."""
     st.caption(
         "Your data stay in the memory of this session: they are written to no disk, no other visitor sees them, and "
-        "they are deleted when you reload or close the page."
+        f"they are deleted when you reload or close the page. At most {LIMITS.bytes / 1e6:g} MB, {LIMITS.rows} rows, "
+        f"{LIMITS.columns} columns and {LIMITS.cells} cells; of a longer table a random part is read. At least "
+        f"{LIMITS.fewest_rows} rows. A target may have {LIMITS.classes} classes."
     )
-    with st.expander("Limits", type="compact"):
-        st.caption(
-            f"Up to {LIMITS.bytes / 1e6:g} MB, {LIMITS.rows} rows, {LIMITS.columns} columns and {LIMITS.cells} cells; "
-            f"of a longer table a random part is read. At least {LIMITS.fewest_rows} rows. A target may have "
-            f"{LIMITS.classes} classes, a column of text {LIMITS.categories} different values."
-        )
 
 
 def offer_ways(shown: Upload | None) -> None:
@@ -525,9 +520,6 @@ def show_preparation(chosen: Chosen) -> None:
         f"{escaping.markdown(dataset.description)} Scaling and filling of missing values use all rows, including those "
         "that are held out below."
     )
-    if len(dataset.label_names) > 2:
-        st.markdown(f"The {len(dataset.label_names)} classes:")
-        layout.table(class_counts(dataset))
 
 
 def choose_axes(chosen: Chosen, best: tuple[int, int] | None) -> tuple[int, int] | None:
@@ -557,14 +549,4 @@ def first_rows(table: Table) -> pd.DataFrame:
     return pd.DataFrame(
         [[escaping.cell(one.shown(i)) if one.kind == "text" else one.shown(i) for one in table.columns] for i in rows],
         columns=[escaping.cell(name) for name in table.names],
-    )
-
-
-def class_counts(dataset: Dataset) -> pd.DataFrame:
-    """Count the rows of each class."""
-    return pd.DataFrame(
-        {
-            "class": [escaping.cell(printable(name)) for name in dataset.label_names.values()],
-            "rows": [int((dataset.y == label).sum()) for label in dataset.label_names],
-        }
     )
