@@ -80,10 +80,22 @@ def test_a_comparison_counts_errors_on_rows_that_did_not_teach(monkeypatch):
 
     data = make_toy("moons", 90, 0.1, 0)
     models = {name: Memory() for name in compute.CLASSIFIERS if name != "majority"}
-    monkeypatch.setattr(compute, "_models", lambda X, seed: models)
+    monkeypatch.setattr(compute, "_models", lambda *_: models)
     found = compute.compare(data, 0)
     assert len(seen) == 4 * compute.COMPARED_SPLITS and found.n_train + found.n_test == 90
     assert found.gain == found.gain_error == 0 and found.verdict == "same"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_rows_are_compared_or_refused_in_one_sentence(seed):
+    rng = np.random.default_rng(seed)
+    data = make_toy("moons", 14, 0.1, seed)
+    rare = replace(data, y=np.where(rng.random(14) < 0.2, 1, -1))
+    try:
+        errors = compute.compare(rare, seed).errors
+        assert set(errors) == set(compute.CLASSIFIERS) and all(len(one) == 3 for one in errors.values())
+    except ValueError as error:
+        assert re.fullmatch(r"The 7 training rows are all of one class; choose another seed or class\.", str(error))
 
 
 def test_the_map_takes_the_columns_that_tell_the_classes():

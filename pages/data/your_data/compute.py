@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
@@ -61,6 +61,7 @@ PATH_BETAS = tuple(float(f"{10**power:.3g}") for power in np.linspace(-3, 3, 31)
 
 _MAX_EXTENT = 4.0
 _MIN_CLASS_ROWS = 8
+_FEWEST_OF_A_CLASS = 4  # training rows, for a choice of the SVM's parameters
 # Columns of which every pair is tried for the map, and rows of a trial.
 _TRIED_COLUMNS, _TRIED_ROWS = 6, 300
 
@@ -103,7 +104,7 @@ def compare(dataset: Dataset, seed: int) -> Comparison:
         if len(labels) < 2:
             raise ValueError(f"The {len(y_train)} training rows are all of one class; choose another seed or class.")
         wrong = {"majority": y_test != labels[counts.argmax()]}
-        for name, model in _models(train.X, seed + split).items():
+        for name, model in _models(train.X, y_train, seed + split).items():
             wrong[name] = model.fit(train.X, y_train).predict(test.X) != y_test
         for name, misses in wrong.items():
             errors.setdefault(name, []).append(float(misses.mean()))
@@ -114,7 +115,7 @@ def compare(dataset: Dataset, seed: int) -> Comparison:
     return Comparison(arrays, of_row.mean(), of_row.std() / np.sqrt(len(of_row)), len(y_train), len(y_test))
 
 
-def _models(X: np.ndarray, seed: int) -> dict:
+def _models(X: np.ndarray, y: np.ndarray, seed: int) -> dict:
     """Return the classifiers that are compared; rows of features have norm 1, so C = 100 is a light penalty."""
     features = {
         "random": rff.RandomFourierFeatures(n_components=COSINES, random_state=seed),
@@ -122,9 +123,10 @@ def _models(X: np.ndarray, seed: int) -> dict:
         "learned": rff.PseudoPosteriorFeatures("learned", COSINES, 20 * COSINES, beta="validate", random_state=seed),
     }
     grid = {"gamma": np.array([0.25, 1, 4, 16]) / (X.shape[1] * (X.var() or 1.0)), "C": [1.0, 100.0]}
-    once = ShuffleSplit(1, test_size=0.3, random_state=seed)
+    once = StratifiedShuffleSplit(1, test_size=0.3, random_state=seed)
+    enough = np.unique(y, return_counts=True)[1].min() >= _FEWEST_OF_A_CLASS
     models = {name: make_pipeline(one, LogisticRegression(C=100, max_iter=1000)) for name, one in features.items()}
-    return models | {"svm": GridSearchCV(SVC(), grid, cv=once)}
+    return models | {"svm": GridSearchCV(SVC(), grid, cv=once) if enough else SVC()}
 
 
 def best_columns(dataset: Dataset, seed: int) -> tuple[int, int] | None:
@@ -188,7 +190,7 @@ def certified(dataset: Dataset, seed: int, epsilon: float = 0.05) -> Certificate
     """Certify the classifier of learned cosines on half of the rows: half of these teach, the others count errors."""
     train, fresh = halves(one_of_each_group(dataset, seed), ROWS, seed)
     _two_classes_in(train, fresh)
-    learned = _models(train.X, seed)["learned"]
+    learned = _models(train.X, train.y, seed)["learned"]
     model = rff.CertifiedClassifier(epsilon=epsilon, random_state=seed, estimator=learned).fit(train.X, train.y)
     return certificate(model, fresh.X, fresh.y)
 
