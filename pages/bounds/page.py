@@ -56,7 +56,7 @@ CONTROLS = (
         "corrected",
         True,
     ),
-    Switch("price", "Price of choosing β after looking", "Every β of the grid gets an equal share of ε."),
+    Switch("price", "Price of choosing β", "After looking: every β of the grid gets an equal share of ε."),
     Scale(
         "union",
         "Landmarks at once",

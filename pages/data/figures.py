@@ -52,7 +52,8 @@ def small_multiples(means: Mapping[str, pd.DataFrame], x: str, chosen: str, mark
         place = {"row": panel // _COLUMNS + 1, "col": panel % _COLUMNS + 1}
         fig.update_xaxes(visible=False, **place)
         fig.update_yaxes(visible=False, **place)
-    return finish(fig, 170 + 130 * rows, margin=fixed_margin(left=40, top=72))
+    legend = {"orientation": "h", "x": 0, "y": 1 + 0.2 / rows, "yanchor": "bottom"}
+    return finish(fig, 180 + 130 * rows, margin=fixed_margin(left=40, top=82), legend=legend)
 
 
 def memory(found: Memory) -> go.Figure:

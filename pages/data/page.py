@@ -35,7 +35,7 @@ CONTROLS = (
         (VALIDATED, "0.01", "0.1", "1", "10", "100"),
         VALIDATED,
     ),
-    Switch("shuffled", "Shuffle the labels below", "Of the last figure, on breast.", False),
+    Switch("shuffled", "Shuffle the labels", "Of the last figure, on breast.", False),
     Options("study", "Test error against", None, tuple(STUDIES), "features D", True),
     "What a run computes",
     Options(

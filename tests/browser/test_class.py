@@ -237,6 +237,7 @@ def test_predictions_stay_in_the_address_through_reloads_and_are_not_sent(open_p
     expect(page.locator(".lesson-count")).to_have_text("step 2 of 4")
     wait_until(lambda: fragment(page) == f"predicted={LESSON.key}.20")
     assert requests and not any("predicted" in url for url in requests)
+    page.locator(".lesson .leave").click()
     page.locator(".st-key-lessons").get_by_role("button", name=LESSON.title).click()  # begins without predictions
     expect(page.locator(".lesson-count")).to_have_text("step 1 of 4")
     expect(page.locator(".lesson .answers button")).to_have_count(3)

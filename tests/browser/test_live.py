@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from conftest import PLACE_OF_POINT, drag, go_to, inside, new_page, settle
+from conftest import PLACE_OF_POINT, drag, fold, go_to, inside, new_page, settle
 from playwright.sync_api import expect
 from scipy.special import ndtr
 
@@ -353,7 +353,9 @@ def test_a_weight_under_the_pointer_shows_its_cosine_and_marks_its_landmark(open
     page.evaluate("document.querySelector('.live details.more').open = false")
     weights = page.locator(".live canvas.weights")
     # In sight together with all maps.
-    page.wait_for_function("() => document.querySelector('.live canvas.weights').getBoundingClientRect().bottom <= 900")
+    fold(page)
+    page.set_viewport_size({"width": 1440, "height": 1300})
+    page.wait_for_function("() => document.querySelector('.live canvas.weights').getBoundingClientRect().top < 1200")
     page.mouse.move(*inside(weights, 0.5, 0.3))
     page.wait_for_function("() => document.querySelectorAll('.live .maps canvas.on').length === 2")
     assert page.evaluate("document.querySelector('.live').view.focus.landmark") == 1

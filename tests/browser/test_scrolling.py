@@ -15,7 +15,7 @@ def test_parts_appear_when_the_reader_scrolls_or_prints(open_page, server):
     page.wait_for_selector(".live canvas")
     settle(page)
     top = page.evaluate(SHOWN)
-    assert len(top) == 3 and not any(top[1:])
+    assert len(top) == 4 and not any(top[1:])
     scroll_to(page, "curve")
     assert page.evaluate(SHOWN)[2]
     # A part that has been left follows the controls once more, and then waits again.

@@ -49,7 +49,7 @@ PARTS = {
         ".st-key-first_steps {stPopover}",
     ],
     ("bounds", 1440): ['.st-key-question [role="tab"] p'],
-    ("real_data", 1440): ["{stDataFrame}", "{stElementContainer}:has(> {stHtml} > .on-paper)"],
+    ("your_data", 1440): ["{stDataFrame}", "{stElementContainer}:has(> {stHtml} > .on-paper)"],
 }
 
 

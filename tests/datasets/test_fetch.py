@@ -201,12 +201,6 @@ def test_archive_of_several_files_is_fetched_once(server, cache, monkeypatch, ca
 # --- failures ---
 
 
-@pytest.mark.parametrize("status", [403, 500, 503])
-def test_http_status_is_reported(status, offer, server, cache, capsys):
-    offer(b"no", status=status)
-    assert_failed(capsys, cache, server, f"HTTP status {status}")
-
-
 HALF = len(GOOD["zip"][0]) // 2
 
 
