@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import io
 import os
-import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -284,13 +283,3 @@ def test_progress_is_a_line_every_tenth_without_a_terminal(offer, server, capsys
     _, _, err = run(capsys, "fetch", NAME)
     shares = [line.split("(")[1].rstrip("%)") for line in err.splitlines() if line.startswith("  ")]
     assert len(shares) <= 11 and shares == sorted(shares, key=int) and shares[-1] == "100"
-
-
-def test_progress_rewrites_its_line_on_a_terminal(offer, server, capsys, monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    offer(GOOD["zip"][0])
-    assert main(["fetch", NAME]) == 0
-    first, *rest = terminal.getvalue().split("\n")
-    assert first.startswith("downloading http://127.0.0.1")
-    assert rest[0].startswith("\r  ") and rest[0].endswith("(100%)") and rest[1:] == [""]
