@@ -29,7 +29,6 @@ from rff_engine.studies.running.store import Store
 
 #: Data sets whose rows ship.
 DATASETS = ("breast", *(name for name in letarte.DATASETS if name != "breast"))
-#: A value of the control of β.
 VALIDATED = "validated"
 KINDS = {"features": FeatureSweep, "landmarks": LandmarkStudy}
 

@@ -196,6 +196,7 @@ def show_all_sets(values, settings: RunSettings) -> None:
 
 def show_memory(values) -> None:
     """Show what a classifier of random cosines learns by heart, and what it can promise."""
+    st.header("Can a training error be trusted?")
     found = compute.memory(values.D, values.shuffled)
     error = {name: layout.percent(risk) for name, risk in vars(found).items()}
     labels = "**Shuffled labels**, which nothing can predict" if values.shuffled else "**Labels as they are**"
@@ -203,7 +204,8 @@ def show_memory(values) -> None:
         figures.memory(found),
         f"{labels}: **{values.D} random cosines err {error['train']} on the rows that teach, {error['test']} on "
         f"others; certified: {error['certified']}.**",
-        "Half of breast's rows teach a logistic regression on D random cosines and sines, columns scaled; the others "
+        "Another experiment than above, whose SVM is tuned on validation rows: half of breast's rows teach a logistic "
+        "regression on D random cosines and sines, columns scaled; the others "
         "test it. *More settings* shuffles the labels: with enough cosines the training error is 0 all the same, "
         "learned by heart. The certificate counts errors on rows that did not teach, a half of the first half, so it "
         "is not fooled ([[certificate]], [[ε]] = 5 %).",
@@ -308,8 +310,7 @@ def main() -> None:
     tour = lessons.Tour("real_data", CONTROLS)
     values = mount(CONTROLS, tour, first=("dataset", "D", "beta"))
     layout.title(
-        "**How many learned cosines do what many random ones do?** Known at once for seven data sets, over random "
-        "splits; a run computes other settings.",
+        "**How many learned cosines do what many random ones do?** On seven data sets, over random splits.",
     )
     tour.show_card()
     settings = run_settings(values)

@@ -384,6 +384,7 @@ class LiveRadio extends LiveView {
       this.agreements = this.station.agreements(this.grid);
       this.Q = new Float64Array(this.station.N);
       this.computed = { station: of, yours: "", its: "", cover: "" };
+      this.its = undefined;
     }
     const { station } = this;
     const yours = [D, ...own].join(" ");

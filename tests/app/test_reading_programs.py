@@ -91,7 +91,7 @@ def test_the_program_takes_one_row_of_each_group_for_its_certificate_as_the_page
     table = read(rows)
     dataset = two_classes(prepare(table, "y", ("a", "b"), groups="who"), 1)
     certificate = your_data.certified(dataset, 0)
-    assert certificate.n_bound == 25  # of 100 groups
+    assert certificate.n_bound == 50  # of 100 groups
     chosen = {"file": "groups.csv", "target": "y", "columns": ("a", "b"), "groups": "who"}
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     ran = programs.run(program("your_data", SETTINGS | chosen), tmp_path, environment)

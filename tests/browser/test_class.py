@@ -98,7 +98,7 @@ def test_a_class_predicts_and_sees_its_predictions_when_the_lecturer_reveals_the
         assert [row.endswith("1 (50 %)") for row in bars(page)] == [True, True, False]
         wait_until(lambda page=page: query(page).get("D") in (None, str(step.after["D"])))
     expect(phone.locator(".lesson .verdict")).to_contain_text("✓ Right")
-    expect(other.locator(".lesson .guess")).to_have_text(f"Your guess: {step.answers[0]}")
+    expect(other.locator(".lesson .guess")).to_have_text(f"Your prediction: {step.answers[0]}")
     # Both are known again after a reload, the lecturer by what the browser keeps.
     for page in (lecturer, phone):
         page.reload()
@@ -229,10 +229,10 @@ def test_predictions_stay_in_the_address_through_reloads_and_are_not_sent(open_p
     wait_until(lambda: fragment(page) == f"predicted={LESSON.key}.20")
     page.reload()
     at_lesson(page)
-    expect(page.locator(".lesson .guess")).to_have_text(f"Your guess: {LESSON.steps[1].answers[0]}")
+    expect(page.locator(".lesson .guess")).to_have_text(f"Your prediction: {LESSON.steps[1].answers[0]}")
     page.locator(".lesson .back").click()
     expect(page.locator(".lesson-count")).to_have_text("step 1 of 4")
-    expect(page.locator(".lesson .guess")).to_have_text(f"Your guess: {LESSON.steps[0].answers[2]}")
+    expect(page.locator(".lesson .guess")).to_have_text(f"Your prediction: {LESSON.steps[0].answers[2]}")
     page.locator(".lesson .next").click()
     expect(page.locator(".lesson-count")).to_have_text("step 2 of 4")
     wait_until(lambda: fragment(page) == f"predicted={LESSON.key}.20")

@@ -99,7 +99,7 @@ def predict(page, lesson: Lesson, step: int, correct: bool) -> None:
     expect(page.locator(".lesson .verdict")).to_have_text(filled(now.answers[now.right], "(✓ Right:|Not quite:) "))
     expect(page.locator(".lesson .guess")).to_have_count(0 if correct else 1)
     if not correct:
-        expect(page.locator(".lesson .guess")).to_have_text(filled(now.answers[answer], "Your guess: "))
+        expect(page.locator(".lesson .guess")).to_have_text(filled(now.answers[answer], "Your prediction: "))
     shows(page, lesson.after(step))
     page.wait_for_function(IN_SIGHT, arg=list(now.look))
 

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from pages.start import compute
 from tests.browser.conftest import wait_until
@@ -100,6 +101,8 @@ def test_points_drawn_by_hand_are_in_the_link(radio):
     radio.get_by_role("button", name="rub out").click()
     radio.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
     radio.wait_for_url(re.compile(r"radio=own\.[\w-]{16}~"))
+    radio.locator(".sets .set").nth(1).click()  # of other data nothing is known yet
+    expect(radio.locator(".duel .its-error")).to_have_text("?")
 
 
 def test_play_turns_the_posterior_over_and_back_leaves_a_lesson_of_another_page(radio, server):

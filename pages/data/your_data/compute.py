@@ -43,8 +43,6 @@ from rff_engine.studies.toy.certificates import Certificate, certificate
 ROWS = 2000
 #: Cosines of the comparison, its random splits, and most rows of either half of a split.
 COSINES, COMPARED_SPLITS, COMPARED_ROWS = 50, 3, 1000
-#: What is compared: a guess, cosines that no label has touched, those of a width chosen by labels, and learned ones.
-CLASSIFIERS = ("majority", "random", "width", "learned", "svm")
 #: Splits of the sweep.
 SPLITS = 4
 SWEEP = FeatureSweep(
@@ -61,7 +59,6 @@ PATH_BETAS = tuple(float(f"{10**power:.3g}") for power in np.linspace(-3, 3, 31)
 
 _MAX_EXTENT = 4.0
 _MIN_CLASS_ROWS = 8
-_FEWEST_OF_A_CLASS = 4  # training rows, for a choice of the SVM's parameters
 # Columns of which every pair is tried for the map, and rows of a trial.
 _TRIED_COLUMNS, _TRIED_ROWS = 6, 300
 
@@ -71,7 +68,7 @@ class Comparison:
     """Errors of classifiers of all columns on held-out rows."""
 
     errors: dict[str, np.ndarray]
-    """(splits,), by `CLASSIFIERS`"""
+    """(splits,), by "majority" (a guess), "random" (no labels), "width" (by labels), "learned" and "svm" """
     gain: float
     """Error of "random" minus that of "learned", mean over the held-out rows"""
     gain_error: float
@@ -124,7 +121,7 @@ def _models(X: np.ndarray, y: np.ndarray, seed: int) -> dict:
     }
     grid = {"gamma": np.array([0.25, 1, 4, 16]) / (X.shape[1] * (X.var() or 1.0)), "C": [1.0, 100.0]}
     once = StratifiedShuffleSplit(1, test_size=0.3, random_state=seed)
-    enough = np.unique(y, return_counts=True)[1].min() >= _FEWEST_OF_A_CLASS
+    enough = np.unique(y, return_counts=True)[1].min() >= 4
     models = {name: make_pipeline(one, LogisticRegression(C=100, max_iter=1000)) for name, one in features.items()}
     return models | {"svm": GridSearchCV(SVC(), grid, cv=once) if enough else SVC()}
 
@@ -187,12 +184,14 @@ def landmark_path(where: Coordinates, problem: toy_landmarks.LandmarkProblem, C:
 
 
 def certified(dataset: Dataset, seed: int, epsilon: float = 0.05) -> Certificate:
-    """Certify the classifier of learned cosines on half of the rows: half of these teach, the others count errors."""
-    train, fresh = halves(one_of_each_group(dataset, seed), ROWS, seed)
-    _two_classes_in(train, fresh)
-    learned = _models(train.X, train.y, seed)["learned"]
-    model = rff.CertifiedClassifier(epsilon=epsilon, random_state=seed, estimator=learned).fit(train.X, train.y)
-    return certificate(model, fresh.X, fresh.y)
+    """Certify the classifier of learned cosines: half of the rows teach it, the others count its errors."""
+    rows = one_of_each_group(dataset, seed)
+    _two_classes_in(*halves(rows, ROWS, seed))
+    some = np.random.default_rng(seed).permutation(rows.n_samples)[: 2 * ROWS]
+    X, y = rows.X[some], rows.y[some]
+    learned = _models(X, y, seed)["learned"]
+    model = rff.CertifiedClassifier(epsilon=epsilon, random_state=seed, estimator=learned).fit(X, y)
+    return certificate(model, X[model.bound_rows_], y[model.bound_rows_])
 
 
 def _two_classes_in(train: Dataset, test: Dataset) -> None:

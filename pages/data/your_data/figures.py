@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LABELS = {
     "majority": ("always one class", "#8C8C8C"),
     "random": ("random cosines", METHOD_COLOURS["rff"]),
-    "width": ("… of a learned width", METHOD_COLOURS["rff"]),
+    "width": ("random, learned width", METHOD_COLOURS["rff"]),
     "learned": ("learned cosines", METHOD_COLOURS["pbrff"]),
     "svm": ("kernel SVM", METHOD_COLOURS["svm"]),
 }

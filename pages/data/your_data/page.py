@@ -183,15 +183,18 @@ def show_certificate(values, chosen) -> None:
     for caution in chosen.cautions:
         st.warning(escaping.markdown(caution), icon=":material/warning:")
     certified = remembered(certificate_key(values, chosen), lambda: compute.certified(chosen.binary, values.seed))
+    guess = certified.majority_error
+    useless = certified.risk_bound >= guess
     layout.figure(
         certificate_figures.ledger(certified),
-        f"**Certified: learned cosines err on at most {layout.percent(certified.risk_bound)} of new rows.** On "
-        f"held-out rows they err on {layout.percent(certified.test_error)}; always saying the class that is most "
-        f"frequent among those that count errs on {layout.percent(certified.majority_error)}.",
-        f"Half of the rows are held out. Half of the others teach the classifier of {compute.COSINES} learned cosines, "
-        f"its kernel and its strength included; the other {certified.n_bound} count its errors. The bound fails for at "
-        "most 5 % of all samples ([[ε]]). Not covered, as they look at all rows: filled values, the scaling of columns "
-        "and, for numbers, the median between the two classes. *Bounds: A certificate* explains the terms."
+        f"**Certified: learned cosines err on at most {layout.percent(certified.risk_bound)} of new rows"
+        + (f", which says nothing: always saying one class errs on {layout.percent(guess)}.**" if useless else ".**")
+        + f" They err on {layout.percent(certified.test_error)} of the {certified.n_bound} rows that count"
+        + ("." if useless else f", where always saying one class errs on {layout.percent(guess)}."),
+        f"Half of the rows (at most {compute.ROWS}) teach the classifier of {compute.COSINES} learned cosines, its "
+        "kernel and its strength included; the others count its errors. The bound fails for at most 5 % of all samples "
+        "([[ε]]). Not covered, as they look at all rows: filled values, the scaling of columns and, for numbers, the "
+        "median between the two classes. *Bounds: A certificate* explains the terms."
         + (" Of each group it takes one row at random. " if chosen.dataset.groups is not None else " ")
         + rows_in_words(certified.n_errors, certified.n_bound, certified.epsilon),
         key="certificate",

@@ -166,7 +166,7 @@ def main() -> None:
     values = mount(CONTROLS, tour, parameters=(POINTS,), first=("data",))
     layout.title(
         "Some waves are large within a class and small between classes. Drag **[[β]]**: how much the labels count when "
-        "the [[prior]] turns into a learned kernel. **PBRFF** and **OKRFF** are two ways to do it.",
+        "the [[prior]] turns into a learned kernel. **PBRFF** and **OKRFF** do it.",
     )
     tour.show_card()
     with layout.show_errors():

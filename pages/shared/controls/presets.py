@@ -21,8 +21,7 @@ class Preset:
 LANDMARK_PRESETS = (
     Preset(
         "Two moons",
-        "Five landmarks, 20 cosines each: the learned similarities follow the moons. As in Figure 1 of Letarte et al. "
-        "(2019).",
+        "Five landmarks, 20 cosines each: the learned similarities follow the moons (Letarte et al., Figure 1).",
     ),
     Preset(
         "Two circles",

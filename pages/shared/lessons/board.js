@@ -118,7 +118,7 @@ export class Board {
     this.find(".board-outcome").textContent = data.outcome;
     this.find(".board-tally").textContent = this.tally();
     this.find(".board-back").hidden = data.step === 1;
-    this.find(".board-next").hidden = data.step === data.steps;
+    this.find(".board-next").hidden = data.step === data.steps || !room.revealed;
     this.writeJoin(room);
     if (!this.dialog.contains(document.activeElement)) this.find(".close-board").focus();
   }

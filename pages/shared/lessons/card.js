@@ -155,7 +155,8 @@ class LessonCard {
     const last = step === steps;
     const button = this.find(".next");
     button.textContent = last ? (next ? `Next lesson: ${next} ›` : "Done") : decided || waits ? "Next ›" : "Skip ›";
-    button.hidden = last && !decided;
+    const { room, leads } = this.board;
+    button.hidden = (last && !decided) || (room !== null && !room.revealed && !leads); // the class goes on together
     button.classList.toggle("primary", decided);
     this.find(".to-summary").hidden = !this.data.app || !last || !decided || this.board.leads;
     // The pressed button is gone: focus the button that leads on.
@@ -185,7 +186,7 @@ class LessonCard {
     }
     const correct = answer === right;
     return [
-      ...(correct ? [] : [paragraph("guess", `Your guess: ${answers[answer]}`)]),
+      ...(correct ? [] : [paragraph("guess", `Your prediction: ${answers[answer]}`)]),
       paragraph("verdict", `${correct ? "✓ Right:" : "Not quite:"} ${answers[right]}`),
       paragraph("outcome", outcome),
     ];
