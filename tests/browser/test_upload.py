@@ -36,7 +36,7 @@ def upload(page, data: bytes, name: str = "mine.csv") -> None:
     page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(
         {"name": name, "mimeType": "text/csv", "buffer": data}
     )
-    expect(page.get_by_text("This is a sample")).to_have_count(0)
+    expect(page.get_by_role("tab", name="Paste text")).to_have_count(0)  # the server has read it
     settle(page)
 
 
