@@ -167,7 +167,7 @@ def _take_sample(title: str) -> None:
 
 def _open(data: bytes | str, name: str, ending: str | None, read: Callable, sample: str = "") -> None:
     """Read a table; if that fails, keep the reason."""
-    st.session_state[BRING] = False
+    st.session_state[BRING], st.session_state[_COLUMN] = False, 0
     file = name if ending is None else "pasted.txt"
     ending = name if ending is None else ending
     try:
@@ -175,7 +175,6 @@ def _open(data: bytes | str, name: str, ending: str | None, read: Callable, samp
     except UploadError as error:
         _set(None, str(error))
         return
-    st.session_state[_COLUMN] = 0
     _set(Upload(_next_number(), printable(name), file, table, data, ending, {}, sample), None)
 
 
