@@ -44,15 +44,13 @@ MultiPartParser.spool_max_size = 2 * LIMITS.bytes
 SAMPLES = {"Breast cancer": "breast", "White wine": "wine"}
 _TABLE, _ERROR, _COUNT = "your table", "error in your table", "number of tables"
 _SAMPLE = "sample that the link asked for"
-#: Key of the popover with the ways to bring a table.
-BRING = "bring a table"
+BRING = "bring a table"  # with the ways to do it
 _COLUMN, _KIND = "column", "kind of the column"  # the same widget for all tables keeps the focus
 _FILE, _TEXT = "your file", "your text"
-SHOWN_ROWS = 20
 _TASKS = {"classification": "classes", "regression": "a number"}
 _KINDS = {"number": "number", "date": "date", "text": "classes"}
 _LEFT_OUT = "left out"
-_PREVIEW_HEIGHT = 212
+SHOWN_ROWS, _PREVIEW_HEIGHT = 20, 212
 _readers, _MAX_SECONDS_IN_LINE = threading.BoundedSemaphore(limits.LIMITS.readers), 30
 
 

@@ -133,8 +133,9 @@ export class Board {
 
   /** The counts that are shown, or null. */
   shownCounts() {
-    const { room } = this;
-    return room?.counts && (room.revealed || this.early.checked) ? room.counts : null;
+    const { room, leads, data, early } = this;
+    const revealed = room?.revealed && (leads || (data.answer ?? null) !== null); // a latecomer predicts first
+    return room?.counts && (revealed || early.checked) ? room.counts : null;
   }
 
   /** @param {HTMLElement} list @param {(number | null)[] | null} counts null for an answer alone */
