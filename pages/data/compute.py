@@ -1,7 +1,7 @@
 """Test error on real data against the number of features, or of landmarks, by the protocols of Letarte et al. (2019).
 
-Rows over random splits ship for seven sets; `python -m rff_engine reproduce figure3 --recompute` makes them. Widths, β,
-ρ and C are chosen on validation rows.
+Rows over random splits of seven sets ship; `python -m rff_engine reproduce figure3 --recompute --store COPY` makes
+them. Widths, β, ρ and C are chosen on validation rows.
 
 After `pip install ".[experiments]" ./datasets/data` in a copy of the repository, from any folder:
 python compute.py [rows.csv]; it reproduces all columns except seconds.
@@ -56,6 +56,12 @@ def chosen(rows: Sequence[Row], methods: Sequence[str], repeats: int, beta: str 
         and row["repeat"] < repeats
         and (beta == VALIDATED or row["method"] != "pbrff" or row["beta"] == float(beta))
     ]
+
+
+def shipped_means(study: str, dataset: str, methods: Sequence[str], beta: str = VALIDATED) -> pd.DataFrame:
+    """Return `means` of the rows that ship; empty if there are none."""
+    rows = shipped_rows(study, dataset)
+    return means(study, chosen(rows, methods, shipped_spec(study, dataset).repeats, beta)) if rows else pd.DataFrame()
 
 
 def means(study: str, rows: Sequence[Row]) -> pd.DataFrame:

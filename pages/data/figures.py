@@ -65,8 +65,7 @@ def memory(found: Memory) -> go.Figure:
         ("certified risk", found.certified, "#009E73"),
     ):
         label = f"{name}  <b>{100 * risk:.1f} %</b>"
-        look = {"orientation": "h", "marker": {"color": colour}, "showlegend": False}
-        fig.add_bar(x=[100 * risk], y=[label], hovertemplate="%{y}<extra></extra>", **look)
+        fig.add_bar(x=[100 * risk], y=[label], orientation="h", marker={"color": colour}, showlegend=False)
     fig.add_vline(x=50, line={"color": "#8C8C8C", "width": 1.5, "dash": "dot"})
     add_note(fig, 50, 1, " a coin: 50 %", yref="y domain", xanchor="left", yanchor="bottom")
     fig.update_xaxes(title="error, %", range=[0, 100])

@@ -1,5 +1,6 @@
 """Real data: test error against the number of features or of landmarks (Figures 2, 3, 5, 6), at once where known."""
 
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -16,7 +17,7 @@ from pages.shared.server.limits import visitor
 from pages.shared.server.runs import Run, RunSettings, run_queue
 from rff_engine.studies.reports import tables as report
 
-cache_results(compute, "shipped_rows", "memory")
+cache_results(compute, "shipped_rows", "shipped_means", "memory")
 
 TWO_CLASSES = tuple(name for name in datasets.names() if len(datasets.describe(name).label_names) == 2)
 STUDIES = {"features D": "features", "landmarks": "landmarks"}
@@ -81,7 +82,7 @@ def known_rows(settings: RunSettings) -> list[dict]:
     if (settings.preset, settings.split_name, settings.scaling, settings.seed) != ("splits", "random", "none", 0):
         return []
     rows = compute.shipped_rows(settings.study, settings.dataset)
-    return [row | {"run": settings.spec.run_id} for row in compute.chosen(rows, settings.methods, settings.repeats)]
+    return compute.chosen(rows, settings.methods, settings.repeats)
 
 
 def show_progress(run: Run) -> None:
@@ -168,13 +169,10 @@ def show_result(values, settings: RunSettings, rows: list[dict], n_test: int = 0
 
 def show_all_sets(values, settings: RunSettings) -> None:
     """Show every set whose rows ship; a click on a point enlarges its set."""
-    rows = {name: compute.shipped_rows(settings.study, name) for name in compute.DATASETS}
-    if not all(rows.values()):
+    of_set = partial(compute.shipped_means, settings.study, methods=settings.methods, beta=values.beta)
+    means = {name: of_set(dataset=name) for name in compute.DATASETS}
+    if any(curves.empty for curves in means.values()):
         return
-    means = {
-        name: compute.means(settings.study, compute.chosen(of, settings.methods, 20, values.beta))
-        for name, of in rows.items()
-    }
     by = "D" if settings.study == "features" else "share"
 
     def enlarge() -> None:
@@ -205,10 +203,9 @@ def show_memory(values) -> None:
         f"{labels}: **{values.D} random cosines err {error['train']} on the rows that teach, {error['test']} on "
         f"others; certified: {error['certified']}.**",
         "Another experiment than above, whose SVM is tuned on validation rows: half of breast's rows teach a logistic "
-        "regression on D random cosines and sines, columns scaled; the others "
-        "test it. *More settings* shuffles the labels: with enough cosines the training error is 0 all the same, "
-        "learned by heart. The certificate counts errors on rows that did not teach, a half of the first half, so it "
-        "is not fooled ([[certificate]], [[ε]] = 5 %).",
+        "regression on D random cosines and sines, columns scaled; the others test it. *More settings* shuffles the "
+        "labels: with enough cosines the training error is 0 all the same, learned by heart. The certificate counts "
+        "errors on half of the first half, which did not teach, so it is not fooled ([[certificate]], [[ε]] = 5 %).",
         key="memory",
         alt="Training error, test error and certified risk of a classifier of random cosines on breast",
     )

@@ -1,7 +1,7 @@
 """What lies beneath: lifted circles and their risks, two feature maps, regression, and random features or Nyström's.
 
 A thesis chapter has these subjects. Three cosines lift two nested circles into space, where a plane separates them;
-kernel ridge regression stands beside ridge regression on features, whose times differ from machine to machine.
+kernel ridge regression is compared with ridge regression on features. Their times depend on the machine.
 
 After `pip install ".[experiments]"` in a copy of the repository, from any folder: python compute.py [numbers.csv]
 """
@@ -278,7 +278,8 @@ def line_classifiers(settings: KernelSettings) -> LineClassifiers:
     kernel = settings.kernel()
     x, values, grid = _line_sample(settings.seed)
     y = np.where(values > 0, 1, -1)
-    K, C = kernel(x), 1 / (LINE_POINTS * LINE_LAMBDA)
+    K = kernel(x)
+    C = 1 / (LINE_POINTS * LINE_LAMBDA)
     machine = SVC(C=C, kernel="precomputed", tol=1e-8).fit(K, y)
     hinge = np.zeros(LINE_POINTS)
     hinge[machine.support_] = machine.dual_coef_[0]

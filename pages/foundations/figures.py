@@ -184,7 +184,7 @@ def variances(curves: VarianceCurves) -> go.Figure:
 
 
 def largest_errors(D_values: Sequence[int], largest: Mapping[str, np.ndarray]) -> go.Figure:
-    """Plot the largest errors of several draws against D, beside two rates through their mean and their bound."""
+    """Plot the largest errors of several draws against D, with two rates and the bound."""
     fig = Sheet()
     D = np.array(D_values)
     _add_draws(fig, D, largest["error"], ("mean, all draws", _COS_SIN, "solid", "circle"), "D = %{x}: %{y:.3g}")

@@ -156,7 +156,7 @@ def show_largest_errors(settings: KernelSettings) -> None:
 
 
 def show_regression(settings: KernelSettings, D: int) -> None:
-    """Show sums over the training points, beside regressions on features."""
+    """Show kernel regressions as sums over the training points, then regressions on features."""
     left, right = st.columns(2)
     with left:
         show_line(settings, D)

@@ -128,7 +128,7 @@ TOLERANCES = {"adaptive": {"rtol": 1e-2}, "real_data": {"atol": 0.02}}
 
 def assert_same(shown: pd.DataFrame, printed: pd.DataFrame, rtol: float = 1e-9, atol: float = 0.0) -> None:
     assert list(shown) == list(printed) and len(shown) == len(printed) > 0
-    for column in set(shown) - {"seconds"}:
+    for column in set(shown) - {"seconds", "run"}:  # shipped rows are of a longer run
         if shown[column].dtype == float:
             np.testing.assert_allclose(printed[column], shown[column], rtol=rtol, atol=atol, err_msg=column)
         else:

@@ -147,7 +147,8 @@ def best_columns(dataset: Dataset, seed: int) -> tuple[int, int] | None:
 
 
 def _error_on_map(part: Dataset) -> float:
-    fitted, held_out = (slice(None, None, 2), slice(1, None, 2))
+    fitted = slice(None, None, 2)
+    held_out = slice(1, None, 2)
     if len(np.unique(part.y[fitted])) < 2:
         return 1.0
     return 1 - SVC(gamma=1.0).fit(part.X[fitted], part.y[fitted]).score(part.X[held_out], part.y[held_out])
@@ -166,7 +167,11 @@ class Coordinates:
 def coordinates(dataset: Dataset, columns: tuple[int, int] | None, seed: int) -> Coordinates:
     """Split two columns of a two-class problem, or its first two principal components, into halves."""
     train, test = halves(plane(dataset, columns), ROWS, seed)
-    _two_classes_in(train, test)
+    for part, name in ((train, "training"), (test, "held-out")):
+        if len(np.unique(part.y)) < 2:
+            raise ValueError(
+                f"The {part.n_samples} {name} rows are all of one class; choose another seed or a more frequent class."
+            )
     return Coordinates(train, test, float(min(1.05 * np.abs(train.X).max(), _MAX_EXTENT)))
 
 
@@ -186,20 +191,11 @@ def landmark_path(where: Coordinates, problem: toy_landmarks.LandmarkProblem, C:
 def certified(dataset: Dataset, seed: int, epsilon: float = 0.05) -> Certificate:
     """Certify the classifier of learned cosines: half of the rows teach it, the others count its errors."""
     rows = one_of_each_group(dataset, seed)
-    _two_classes_in(*halves(rows, ROWS, seed))
     some = np.random.default_rng(seed).permutation(rows.n_samples)[: 2 * ROWS]
     X, y = rows.X[some], rows.y[some]
     learned = _models(X, y, seed)["learned"]
     model = rff.CertifiedClassifier(epsilon=epsilon, random_state=seed, estimator=learned).fit(X, y)
     return certificate(model, X[model.bound_rows_], y[model.bound_rows_])
-
-
-def _two_classes_in(train: Dataset, test: Dataset) -> None:
-    for part, name in ((train, "training"), (test, "held-out")):
-        if len(np.unique(part.y)) < 2:
-            raise ValueError(
-                f"The {part.n_samples} {name} rows are all of one class; choose another seed or a more frequent class."
-            )
 
 
 def sweep_steps(dataset: Dataset, seed: int) -> Iterator:

@@ -121,8 +121,8 @@ def show_landmarks(values, chosen, axes):
         "Decisions are those of a linear SVM on the similarities of a [[row|column]]. "
         "Both coordinates are scaled to mean 0 and variance 1, the units of σ. "
         f"Trained on {where.train.n_samples} rows, a random half (at most {compute.ROWS}), and tested on "
-        f"{where.test.n_samples} others. Points beyond a map are drawn at its edge. Of many "
-        "columns, the two on which an SVM errs least on training rows are shown.",
+        f"{where.test.n_samples} others. Points beyond a map are drawn at its edge. Of many columns "
+        "it shows the two on which an SVM errs least on training rows.",
     )
     layout.figure(
         paths.landmark_errors_and_kl(values.beta, path),
@@ -243,7 +243,8 @@ def main() -> None:
     problem, path = show_landmarks(values, chosen, axes)
     deferred.show("certificate", lambda: show_certificate(values, chosen))
     deferred.show("sweep", lambda: show_sweep(values, chosen))
-    promised, swept = known(certificate_key(values, chosen)), known(sweep_key(values, chosen)) or []
+    promised = known(certificate_key(values, chosen))
+    swept = known(sweep_key(values, chosen)) or []
 
     def numbers():  # runs on a click, without the session
         return compute.numbers(

@@ -59,7 +59,7 @@ class Upload:
     """An uploaded table, numbered within its session."""
 
     number: int
-    """Another one for other columns: choices on what is learned start anew"""
+    """A table with other columns has another number, so its controls start at their defaults"""
     name: str
     file: str
     """Its file name in the program that the page offers"""
