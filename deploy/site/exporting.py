@@ -29,6 +29,8 @@ from pages.start.page import RADIO
 _CODES = (MOVED.key, RADIO.key)
 #: What the browser adds to the data of a live view.
 _SETTINGS_OF_VIEW = ("settings", "clickable", "chosen", *_CODES)
+#: Controls that a click in a live view sets.
+_CHOSEN = ("bound", "dataset")
 #: The landmarks that a reader has clicked, in a link.
 _PICKS = "picks"
 
@@ -165,7 +167,7 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
         "scenes": views,
         "sections": sections,
         "follows": followed(sections),
-        "choices": reader.allowed("bound") if "bound" in keys else [],
+        "chooses": next((key for key in _CHOSEN if key in keys), ""),
         "computes": page.view if grid.samples else None,
         "clicks": clicks,
         "codes": codes,

@@ -39,7 +39,7 @@ import { load } from "./store.js";
  * @property {{ none: string, most: number, too_many: string, gone: string[] } | null} clicks on points, which become landmarks
  * @property {string[]} codes of what a reader sets by hand in the live view, by their keys
  * @property {Record<string, Record<string, string>>} words other texts than the page's own, by the number of candidates
- * @property {string[]} choices what a click in the live view chooses among
+ * @property {string} chooses the control that a click in the live view sets, by its value or its place among its values; or ""
  * @property {Preset[]} presets
  * @property {Lesson[]} lessons
  * @property {Record<string, { page: string, title: string }>} following each lesson, by its key
@@ -243,10 +243,12 @@ class Page {
 
   /** Take what the reader clicked or moved in the live view. @param {any} value */
   take(value) {
-    const { clicks, choices, codes } = this.description;
+    const { clicks, chooses, controls, codes } = this.description;
     if (clicks) this.pick(value);
-    else if (choices.length) this.change({ bound: choices[value] }, "bound");
-    else if (codes.length) this.change({ [codes[0]]: value });
+    else if (chooses) {
+      const { values } = controls.find(({ key }) => key === chooses);
+      this.change({ [chooses]: values[value] ?? value }, chooses);
+    } else if (codes.length) this.change({ [codes[0]]: value });
   }
 
   /** Make these points the landmarks, if they are not too many. @param {number[]} rows */
@@ -446,7 +448,7 @@ class Page {
       data: {
         ...(this.shown.view ?? this.shown.draws.view(settings)),
         settings: Object.fromEntries(sliders.map((key) => [key, Number(settings[key])])),
-        clickable: Boolean(description.clicks) || description.choices.length > 0,
+        clickable: Boolean(description.clicks) || Boolean(description.chooses),
         chosen: this.shown.words.chosen,
         ...Object.fromEntries(description.codes.map((key) => [key, settings[key]])),
       },

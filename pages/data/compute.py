@@ -69,21 +69,6 @@ def means(study: str, rows: Sequence[Row]) -> pd.DataFrame:
     return tables.error_by_features(rows) if study == "features" else tables.error_by_share(rows)
 
 
-def saving(curves: pd.DataFrame, D: int) -> str:
-    """Say how many random cosines err as little as D learned ones (PBRFF), in means over splits."""
-    errors = {method: curve.set_index("D")["test_error"] for method, curve in curves.groupby("method")}
-    if "rff" not in errors or "pbrff" not in errors or D not in errors["pbrff"].index:
-        return ""
-    learned, random = errors["pbrff"][D], errors["rff"]
-    words = f"**{D} learned cosines err {100 * learned:.1f} %"
-    if random[D] <= learned:
-        return f"{words}; as many random ones err no more, {100 * random[D]:.1f} %: here learning saves none.**"
-    enough = [int(count) for count, error in random.items() if error <= learned]
-    if not enough:
-        return f"{words}; no number of random ones up to {max(random.index)} reaches that.**"
-    return f"{words}; random ones need {min(enough)} for that, and {D} of them err {100 * random[D]:.1f} %.**"
-
-
 def seconds(study: str, dataset: str, settings: Sequence[Row], repeats: int) -> float | None:
     """Estimate the time of a run by that of shipped rows of its data set; None without any."""
     rows = pd.DataFrame(shipped_rows(study, dataset))

@@ -1,16 +1,15 @@
 """Real data: test error against the number of features or of landmarks (Figures 2, 3, 5, 6), at once where known."""
 
-from functools import partial
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
 import datasets
-from pages.data import compute, figures
+from pages.data import compute, figures, view
 from pages.data.compute import VALIDATED
-from pages.shared import deferred, layout, lessons, sharing
+from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls.widgets import Number, Options, Scale, Several, Switch, hide_controls, mount
-from pages.shared.figures import sweeps
 from pages.shared.server import visits
 from pages.shared.server.cache import cache_results
 from pages.shared.server.limits import visitor
@@ -18,6 +17,7 @@ from pages.shared.server.runs import Run, RunSettings, run_queue
 from rff_engine.studies.reports import tables as report
 
 cache_results(compute, "shipped_rows", "shipped_means", "memory")
+cache_results(view, "live_errors")
 
 TWO_CLASSES = tuple(name for name in datasets.names() if len(datasets.describe(name).label_names) == 2)
 STUDIES = {"features D": "features", "landmarks": "landmarks"}
@@ -26,9 +26,10 @@ METHODS = {
     "landmarks": {"SVM": "svm", "RBF landmarks": "rbf_landmarks", "PB landmarks": "pb_landmarks"},
 }
 
+FREQUENCIES = Scale("D", "Frequencies D", None, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 5)
 CONTROLS = (
     Options("dataset", "Data set", "Data sets with two classes.", TWO_CLASSES, "breast"),
-    Scale("D", "Frequencies D", None, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 5),
+    FREQUENCIES,
     Options(
         "beta",
         "β of PBRFF",
@@ -108,6 +109,27 @@ def cancelled(run: Run) -> str:
     return f"Cancelled {when}, {others.get(run.cancelled_by, 'by another visitor, after the first one had left')}"
 
 
+FEATURES = (
+    "Thick: mean test error over random splits (5 of adult and farm, 10 of the others), 95 % interval. Thin, dotted: "
+    "training error. RFF draws frequencies from the [[prior]], [[PBRFF]] from the [[posterior]], [[OKRFF]] from an "
+    "optimized kernel; widths, β, ρ and C are chosen on validation rows. Of ads and farm only results may be shown, "
+    "not the rows."
+    + layout.equation(
+        "features drawn from a learned distribution",
+        r"\phi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot\! x,\dots,\cos\omega_D\!\cdot\! x,\,"
+        r"\sin\omega_1\!\cdot\! x,\dots,\sin\omega_D\!\cdot\! x\big),\quad \omega_j \sim Q",
+        "RFF draws the $D$ frequencies from the kernel's own distribution; PBRFF from the pseudo-posterior "
+        "$Q_m \\propto e^{-\\beta\\sqrt n\\,\\widehat L_S(h_m)}$; OKRFF from the distribution that maximises "
+        "the alignment within a $\\chi^2$-ball of radius $\\rho$ around the prior (Letarte, Morvant and "
+        "Germain, 2019, Section 6.2).",
+    )
+)
+LANDMARKS = (
+    "[[Prior]] similarities depend on distance alone. Solid: k-means centroids; dotted: random [[landmarks]]. "
+    "Thick: mean test error with a 95 % interval; thin: training error. The dashed line is the kernel SVM."
+)
+
+
 class RunStatus(NamedTuple):
     """State of a run, as far as its buttons depend on it."""
 
@@ -125,71 +147,33 @@ def status(run: Run | None) -> RunStatus:
     return RunStatus(run.active, run.state == "finished", may_cancel, bool(run.rows))
 
 
-def show_result(values, settings: RunSettings, rows: list[dict], n_test: int = 0) -> None:
-    """Show the figure of these rows, and their means."""
+def show_errors(values, settings: RunSettings, rows: Sequence[dict] = (), n_test: int = 0) -> None:
+    """Show what is known of all sets, and the rows of a run; a click on a small panel enlarges its set."""
+    known = view.live_errors(settings.study, settings.methods, values.beta)
     shown = compute.chosen(rows, settings.methods, settings.repeats, values.beta)
-    means = compute.means(settings.study, shown)
+    packed = view.with_run(known, settings.dataset, compute.means(settings.study, shown)) if shown else known
+    if not packed["sets"] and packed["run"] is None:
+        return
+    sliders = (FREQUENCIES,) if settings.study == "features" else ()
+    live.mount("errors", packed, values, sliders, enlarge, chosen=settings.dataset)
     notes = sorted({row["note"] for row in rows if row["note"]})
     details = f"One of the {n_test} test points is {100 / n_test:.2f} %. " if n_test else ""
     details += f"Note: {'; '.join(notes)}. " if notes else ""
     if settings.study == "features":
-        figure = sweeps.error_against_features(means, settings.protocol().n_features, values.D)
-        seen = compute.saving(means, values.D) or "**Does a learned distribution need fewer frequencies?**"
-        details += (
-            "Thick: mean test error, 95 % interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D. "
-            "RFF draws frequencies from the [[prior]], [[PBRFF]] from the [[posterior]], [[OKRFF]] from an optimized "
-            "kernel; widths, β, ρ and C are chosen on validation rows."
-            + layout.equation(
-                "features drawn from a learned distribution",
-                r"\phi(x) = \tfrac{1}{\sqrt D}\big(\cos\omega_1\!\cdot\! x,\dots,\cos\omega_D\!\cdot\! x,\,"
-                r"\sin\omega_1\!\cdot\! x,\dots,\sin\omega_D\!\cdot\! x\big),\quad \omega_j \sim Q",
-                "RFF draws the $D$ frequencies from the kernel's own distribution; PBRFF from the pseudo-posterior "
-                "$Q_m \\propto e^{-\\beta\\sqrt n\\,\\widehat L_S(h_m)}$; OKRFF from the distribution that maximises "
-                "the alignment within a $\\chi^2$-ball of radius $\\rho$ around the prior (Letarte, Morvant and "
-                "Germain, 2019, Section 6.2).",
-            )
-        )
+        seen = "**Click a data set to enlarge it; drag the curves to move D.**"
+        details += FEATURES
     else:
-        figure = sweeps.error_against_landmarks(means, settings.protocol().shares)
         seen = "**Compare the colours: do learned similarities, which follow the labels, err less?**"
-        details += (
-            "[[Prior]] similarities depend on distance alone. Solid: k-means centroids; dotted: random [[landmarks]]. "
-            "Thick: mean test error with a 95 % interval; thin: training error."
-        )
+        details += LANDMARKS
     info = datasets.describe(settings.dataset)
     about = f"**{info.title}**: {info.n_samples} rows, {info.n_features} columns. {info.description} {info.source}."
-    layout.figure(
-        figure,
-        seen,
-        f"{details}\n\n{about}",
-        key="sweep",
-        alt=f"Error of each method on {settings.dataset} against the number of {settings.study}",
-    )
+    layout.caption_below(seen, f"{details}\n\n{about}")
 
 
-def show_all_sets(values, settings: RunSettings) -> None:
-    """Show every set whose rows ship; a click on a point enlarges its set."""
-    of_set = partial(compute.shipped_means, settings.study, methods=settings.methods, beta=values.beta)
-    means = {name: of_set(dataset=name) for name in compute.DATASETS}
-    if any(curves.empty for curves in means.values()):
-        return
-    by = "D" if settings.study == "features" else "share"
-
-    def enlarge() -> None:
-        points = st.session_state["all_sets"].selection.points
-        if points and points[0].get("customdata") in compute.DATASETS:
-            st.session_state["dataset"] = points[0]["customdata"]
-
-    layout.figure(
-        figures.small_multiples(means, by, settings.dataset, values.D if by == "D" else None),
-        "**Click a curve, and its data set is enlarged.**",
-        "Mean test error, %, against the number of frequencies (of landmarks, % of the training rows) over 10 random "
-        "splits, 5 of adult and farm; dashed: the RBF SVM. Of ads and farm only results may be shown, not the rows.",
-        key="all_sets",
-        alt="Mean test error of each method on seven data sets, a panel each",
-        on_select=enlarge,
-        selection_mode="points",
-    )
+def enlarge(name: object) -> None:
+    """Take the data set that was clicked in the live view; ignore anything but a name of one that is known."""
+    if name in compute.DATASETS:
+        st.session_state["dataset"] = name
 
 
 def show_memory(values) -> None:
@@ -293,10 +277,11 @@ def show_run(values, settings: RunSettings, run: Run | None) -> None:
             show_progress(run)
         with layout.show_errors():
             if shown.has_rows:
-                show_result(values, settings, list(run.rows), run.n_test)
-            elif rows := compute.shipped_rows(settings.study, settings.dataset):
-                st.caption("Until rows of your settings arrive: the results over random splits, first seed 0.")
-                show_result(values, settings, rows)
+                show_errors(values, settings, list(run.rows), run.n_test)
+            else:
+                if compute.shipped_rows(settings.study, settings.dataset):
+                    st.caption("Until rows of your settings arrive: the results over random splits, first seed 0.")
+                show_errors(values, settings)
         if shown != status(run):
             st.rerun()  # rerun the whole page: the buttons change, or polling ends
 
@@ -315,7 +300,8 @@ def main() -> None:
         hide_controls(["D", "beta", "shuffled"])
     rows, run = known_rows(settings), None
     if rows:
-        show_result(values, settings, rows)
+        fewer = settings.repeats < compute.shipped_spec(settings.study, settings.dataset).repeats
+        show_errors(values, settings, rows if fewer else ())
     else:
         try:
             check_data(settings)
@@ -323,7 +309,6 @@ def main() -> None:
             show_run(values, settings, run)
         except layout.EXPECTED_ERRORS as error:
             layout.show_error(error)
-    show_all_sets(values, settings)
     if settings.study == "features":
         deferred.show("memory", lambda: show_memory(values))
     sharing.offer(

@@ -101,6 +101,7 @@ class Page:
 _MORE = "More"
 _BETAS = (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0)
 _SAMPLES: Products = ({"data": EVERY, "n": (30, 50, 100, 200, 300, 500, 1000), "seed": tuple(range(5))},)
+_SHIPPED = ("breast", "ads", "adult", "farm", "mnist17", "mnist49", "mnist56")
 _FEW_INPUTS = ("line", "moons", "clusters")
 
 #: All pages, in the order of the menus.
@@ -237,6 +238,15 @@ PAGES = (
         folder="data",
         question="Do learned frequencies help on real data?",
         documentation=("how-to/choose-features.md",),
+        view="errors",
+        grid=Grid(
+            ({"dataset": _SHIPPED, "beta": EVERY}, {"dataset": _SHIPPED, "study": ("landmarks",)}),
+            sections=(
+                {"dataset": _SHIPPED},
+                {"beta": EVERY},
+                {"shuffled": (False, True), "D": (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)},
+            ),
+        ),
     ),
     Page(
         "your_data",

@@ -147,7 +147,7 @@ def test_an_upload_is_judged_mapped_and_swept(target):
     app = uploaded(opened("your_data"), table(target=target))
     assert "60 rows, 4 columns" in words(app) and len(shown(app)) >= 4
     pressed(app, RUN)
-    assert [one for one in shown(app) if one.proto.id.endswith("sweep")]
+    assert [one for one in app.get("bidi_component") if one.proto.component_name == "live_errors"]
 
 
 def test_a_sample_can_be_tried_and_saved():

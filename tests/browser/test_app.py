@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import fold, go_to, inside, new_page, query, settle, wait_until
+from conftest import fold, go_to, new_page, query, settle, wait_until
 from playwright.sync_api import expect
 
 from pages.shared.catalogue import PAGES
@@ -84,14 +84,16 @@ def test_the_navigation_leads_to_every_page(open_page):
         settle(page)
 
 
-def test_a_click_on_a_small_curve_enlarges_its_data_set(open_page):
+def test_a_click_on_a_small_panel_enlarges_its_data_set_and_D_moves_its_mark(open_page):
     page = open_page("real_data")
-    page.locator(".st-key-all_sets .main-svg").first.wait_for()
-    point = page.locator(".st-key-all_sets .subplot.x5y5 .point").nth(2)
-    point.scroll_into_view_if_needed()
-    page.mouse.click(*inside(point))
+    page.get_by_role("button", name="mnist17").click()
     wait_until(lambda: query(page).get("dataset") == "mnist17")
-    expect(page.get_by_text("learned cosines err")).to_be_visible()
+    expect(page.locator(".one-words")).to_have_text("mnist17: mean over 10 splits")
+    before = page.locator(".saving").inner_text()
+    page.locator(".live input[name=D]").press("ArrowRight")
+    wait_until(lambda: query(page).get("D") == "10")
+    assert before.startswith("5 learned cosines err")
+    expect(page.locator(".saving")).to_contain_text("10 learned cosines err")
 
 
 def test_a_run_continues_in_another_tab_and_only_its_visitor_can_cancel_it(open_page, server):

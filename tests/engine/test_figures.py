@@ -13,7 +13,8 @@ from plotly.subplots import make_subplots
 
 import datasets
 from pages.adaptive import figures as adaptive
-from pages.shared.figures import narrow, paths, sweeps
+from pages.data import view as errors
+from pages.shared.figures import narrow, paths
 from rff_engine.bounds import LANDMARK_BOUNDS
 from rff_engine.plots import bounds, landmarks, style
 from rff_engine.plots.sheet import Sheet, validate
@@ -96,37 +97,12 @@ def test_beta_line_crosses_errors_and_divergence():
     assert lines == [(name, x, f"x{panel}") for name, x in ((None, 1.0), ("beta", 10.0)) for panel in ("", 2, 3)]
 
 
-def test_interval_needs_four_runs():
-    def means(runs):
-        return pd.DataFrame(
-            {"method": "rff", "D": [1, 10], "test_error": 0.2, "half_width": 0.1, "train_error": 0.1, "runs": runs}
-        )
-
-    def bands(fig):
-        return [trace for trace in fig.data if trace.fill == "toself"]
-
-    assert len(bands(sweeps.error_against_features(means(4), (1, 10)))) == 1
-    assert bands(sweeps.error_against_features(means(3), (1, 10))) == []
-
-
-def test_training_errors_have_one_entry_in_the_legend():
-    means = pd.DataFrame(
-        {"method": ["rff", "pbrff"], "D": 10, "test_error": 0.2, "half_width": 0.1, "train_error": 0.1, "runs": 3}
-    )
-    fig = sweeps.error_against_features(means, (1, 10))
-    named = [trace.name for trace in fig.data if trace.showlegend is not False]
-    assert len(named) == 3 and named.count("training errors") == 1
-    (dash,) = {trace.line.dash for trace in fig.data if trace.name == "training errors"}
-    assert {trace.line.dash for trace in fig.data if trace.showlegend is False} == {dash}
-    assert sweeps.error_against_features(means[:0], (1, 10)).data == ()
-
-
-def test_the_svm_is_a_line_at_its_error():
-    means = pd.DataFrame(
-        {"method": ["svm"], "D": [pd.NA], "test_error": 0.049, "half_width": 0.0, "train_error": 0.0, "runs": 1}
-    )
-    fig = sweeps.error_against_features(means, (1, 10))
-    assert fig.layout.shapes[0].y0 == pytest.approx(4.9)
+@pytest.mark.parametrize("runs", [3, 4])
+def test_interval_needs_four_runs(runs):
+    rows = {"method": ["svm", "rff"], "D": [pd.NA, 10], "test_error": 0.2, "half_width": 0.1, "train_error": 0.1}
+    run = errors.with_run(errors.NOTHING, "breast", pd.DataFrame(rows | {"runs": runs}))["run"]
+    assert (run["svm"], run["runs"], run["curves"][0]["test_error"]) == (pytest.approx(20), runs, [20])
+    assert run["curves"][0]["half_width"] == [10 if runs == 4 else 0]
 
 
 def test_panels_and_axes_equal_those_of_plotly():

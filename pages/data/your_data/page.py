@@ -2,12 +2,13 @@
 
 import streamlit as st
 
+from pages.data import view
 from pages.data.your_data import compute, figures, upload
 from pages.data.your_data.session import known, remembered
 from pages.shared import deferred, escaping, layout, live, sharing
 from pages.shared.controls.toy import BETA, COST, SEED, SIGMA
 from pages.shared.controls.widgets import Number, Options, hide_controls, mount, without_headings
-from pages.shared.figures import certificates as certificate_figures, paths, sweeps
+from pages.shared.figures import certificates as certificate_figures, paths
 from pages.shared.live import packing
 from pages.shared.server import workers
 from rff_engine.studies.reports.tables import error_by_features
@@ -155,16 +156,14 @@ def show_sweep(values, chosen) -> None:
         remembered(key, lambda: rows)
         st.rerun()  # without the button
     means = error_by_features(rows)
-    layout.figure(
-        sweeps.error_against_features(means, compute.SWEEP.n_features),
+    live.mount("errors", view.with_run(view.NOTHING, "your table", means), values, chosen="your table")
+    layout.caption_below(
         "**Compare the curves at small [[D]]: where the labels favour some frequencies, a learned distribution needs "
         "fewer.**",
         f"All columns, two classes; {compute.SPLITS} random splits, each method trained on at most "
         f"{compute.SWEEP.max_train} rows, its parameters chosen on validation rows. Thick: mean test error, 95 % "
         "interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D."
         + "".join(f" Note: {note}." for note in sorted({row["note"] for row in rows if row["note"]})),
-        key="sweep",
-        alt="Error of each method on your data against the number of features",
     )
 
 

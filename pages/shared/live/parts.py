@@ -22,6 +22,7 @@ VIEWS = {
     "promises": "bounds/promises",
     "certificate": "bounds/certificates/view",
     "blocks": "bounds/certificates/blocks",
+    "errors": "data/view",
     "descent": "adaptive/view",
 }
 _SHARED = "shared/live"

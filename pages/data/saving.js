@@ -1,0 +1,38 @@
+// @ts-check
+// What learned cosines save: how many random ones do the same.
+
+/** @typedef {{ method: string, random: boolean, x: number[], test_error: number[], train_error: number[], half_width: number[] }} Curve */
+/** @typedef {{ name: string, runs: number, curves: Curve[], svm: number | null }} Known of a data set */
+
+/**
+ * Say how many random cosines err as little as D learned ones, in means over splits.
+ *
+ * @param {Known} known @param {number} D
+ */
+export function saving({ curves }, D) {
+  const errorsOf = (/** @type {string} */ method) => {
+    const curve = curves.find((one) => one.method === method);
+    return new Map(curve?.x.map((x, k) => [x, curve.test_error[k]]));
+  };
+  const random = errorsOf("rff");
+  const learned = errorsOf("pbrff").get(D);
+  if (learned === undefined || !random.has(D)) return { short: "", long: "" };
+  const same = random.get(D);
+  const begin = `${D} learned cosine${D === 1 ? " errs" : "s err"} ${learned.toFixed(1)} %`;
+  if (same <= learned) {
+    return {
+      short: "no gain",
+      long: `${begin}; as many random ones err no more, ${same.toFixed(1)} %: here learning saves none.`,
+    };
+  }
+  const enough = [...random].find(([, error]) => error <= learned);
+  if (!enough)
+    return {
+      short: `more than ${Math.max(...random.keys())}`,
+      long: `${begin}; no number of random ones up to ${Math.max(...random.keys())} reaches that.`,
+    };
+  return {
+    short: `${enough[0]} random`,
+    long: `${begin}; random ones need ${enough[0]} for that, and ${D} of them err ${same.toFixed(1)} %.`,
+  };
+}
