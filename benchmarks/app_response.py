@@ -38,7 +38,7 @@ PAGES = {
 }
 DRAG_SECONDS, CHANGES = 2.0, 20
 
-PAINTED = """() => document.querySelector('.js-plotly-plot .main-svg')
+PAINTED = """() => document.querySelector('.js-plotly-plot .main-svg, .beside td')
     || [...document.querySelectorAll('.live canvas')].some(canvas => canvas.width > 1 && canvas.height > 1)"""
 
 # Every change of the page counts, until none has occurred for a while: new or stale elements, drawing by Plotly.
@@ -52,7 +52,7 @@ PROBE = """() => {
     new MutationObserver(changes => {
         probe.ran ||= running();
         probe.moved = performance.now();
-        if (!probe.painted && changes.some(change => change.target.closest?.('.js-plotly-plot, .live')))
+        if (!probe.painted && changes.some(change => change.target.closest?.('.js-plotly-plot, .live, .beside')))
             probe.painted = probe.moved;
     }).observe(app, {attributes: true, childList: true, characterData: true, subtree: true});
     probe.still = () => probe.ran && !running() && performance.now() - probe.moved > 200
@@ -79,9 +79,9 @@ SEEN = """() => {
         if (holder.closest('svg, style, .katex-mathml, [data-testid=stIconMaterial]') || !seen(holder)) continue;
         if (holder.getBoundingClientRect().top < end) words += text.length;
     }
-    const pictures = shown(main, '.live canvas:not(.scale, .set canvas, .swatch), .js-plotly-plot');
+    const pictures = shown(main, '.live canvas:not(.scale, .set canvas, .swatch), .js-plotly-plot, .beside');
     const [picture] = pictures.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
-    const figures = shown(main, '.live, .js-plotly-plot').length;
+    const figures = shown(main, '.live, .js-plotly-plot, .beside').length;
     const above = picture && picture.getBoundingClientRect().bottom <= innerHeight ? 'yes' : 'no';
     return [shown(document, controls).length, words, folds.length, figures, above];
 }"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,20 +18,19 @@ if TYPE_CHECKING:
 
 #: Colours by the place of a printed number relative to reruns.
 AGREEMENT_COLOURS = {
-    "not in the paper": "rgba(140, 140, 140, 0)",
-    "not known yet": "#8C8C8C",
-    "inside the spread of draws": "#0072B2",
-    "inside the spread of splits": "#009E73",
-    "paper lower": "#E69F00",
-    "paper higher": "#CC79A7",
+    "not in the paper": "#8C8C8C00",
+    "not known yet": "#8C8C8C47",
+    "inside the spread of draws": "#0072B247",
+    "inside the spread of splits": "#009E7347",
+    "paper lower": "#E69F0047",
+    "paper higher": "#CC79A747",
 }
-_ROW_PIXELS = 92
 _SOME_ROWS = re.compile(r"from (\d+) of \d+ training rows")
 """In a note: the number of rows that C and gamma were chosen on"""
 
 
-def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool = False) -> go.Figure:
-    """Draw Table 1: in each cell the printed error, the rerun's, and mean and spread over random splits.
+def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool = False) -> str:
+    """Write Table 1 in HTML: in each cell the printed error, the rerun's, and mean and spread over random splits.
 
     The table comes from `letarte.table_1`; `columns` has titles by columns, in order. With `ties`, cells show the
     errors of settings that tie on validation data.
@@ -47,14 +47,13 @@ def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool 
             [_hover(name, title, row) for title, row in zip(columns.values(), line, strict=True)]
             for name, line in zip(names, grid, strict=True)
         ],
-        pixels=_ROW_PIXELS + (18 if ties else 0),
     )
 
 
 def methods_beside_paper(
     table: pd.DataFrame, datasets: Sequence[str], methods: Sequence[str], units: dict[str, str]
-) -> go.Figure:
-    """Draw Tables 2 and 3 of Li et al. (2019): printed error and mean of the reruns, by method and data set.
+) -> str:
+    """Write Tables 2 and 3 of Li et al. (2019): printed error and mean of the reruns, by method and data set.
 
     The table comes from `li.table`, for one D. Errors on a data set have the unit "relative", "rmse" or "percent". A
     star marks the least mean of the paper's methods on each data set.
@@ -78,7 +77,7 @@ def methods_beside_paper(
             ]
         )
     titles = [f"{name}, {_UNIT_TITLES[units[name]]}" for name in datasets]
-    return _table([METHOD_NAMES[method] for method in methods], titles, kinds, texts, hover, pixels=64)
+    return _table([METHOD_NAMES[method] for method in methods], titles, kinds, texts, hover)
 
 
 _UNIT_TITLES = {"relative": "error", "rmse": "RMSE", "percent": "%"}
@@ -106,57 +105,37 @@ def _method_cell(row, unit: str, best: bool) -> str:
 
 def _method_hover(name: str, row, unit: str) -> str:
     if row is None:
-        return f"<b>{name}</b><br>not known yet"
-    lines = [f"<b>{name}</b>", f"paper: {_shown(row['paper'], unit, _PRINTED)}"]
+        return f"{name}\nnot known yet"
+    lines = [name, f"paper: {_shown(row['paper'], unit, _PRINTED)}"]
     if np.isfinite(row["mean"]):
         mean, half = (_shown(row[key], unit, _MEASURED) for key in ("mean", "half_width"))
         lines.append(f"mean over {row['splits']:.0f} splits: {mean} ± {half}")
     if np.isfinite(row["spread"]):
         low, high = max(0.0, row["mean"] - row["spread"]), row["mean"] + row["spread"]
         lines.append(f"95 % of single splits: {_shown(low, unit, _MEASURED)} to {_shown(high, unit, _MEASURED)}")
-    return "<br>".join(lines + _cause_lines(row, _shown(row["cause_error"], unit, _MEASURED)))
+    return "\n".join(lines + _cause_lines(row, _shown(row["cause_error"], unit, _MEASURED)))
 
 
-def _table(names: list[str], titles: list[str], kinds, texts, hover, pixels: int) -> go.Figure:
-    """Draw a chart of cells, coloured by the agreement of printed numbers and reruns."""
-    known = list(AGREEMENT_COLOURS)
-    fig = Sheet()
-    edges = np.linspace(0, 1, len(known) + 1)
-    scale = [
-        stop
-        for k, colour in enumerate(AGREEMENT_COLOURS.values())
-        for stop in ((edges[k], colour), (edges[k + 1], colour))
-    ]
-    fig.add_heatmap(
-        z=np.array([[known.index(kind) for kind in line] for line in kinds]),
-        zmin=-0.5,
-        zmax=len(known) - 0.5,
-        x=list(range(len(titles))),
-        y=list(range(len(names))),
-        colorscale=scale,
-        showscale=False,
-        opacity=0.28,
-        xgap=3,
-        ygap=3,
-        text=hover,
-        hovertemplate="%{text}<extra></extra>",
-    )
-    for i, line in enumerate(texts):
-        for j, text in enumerate(line):
-            add_note(fig, j, i, text, font={"size": 13 if len(titles) < 6 else 12})
+def _table(names: Sequence[str], titles: Sequence[str], kinds, texts, hover) -> str:
+    """Write an HTML table, its cells coloured by the agreement of printed numbers and reruns, below its legend."""
     seen = {kind for line in kinds for kind in line}
-    for kind, colour in AGREEMENT_COLOURS.items():
-        if kind not in seen:
-            continue
-        edge = {"width": 1, "color": "#8C8C8C"}
-        marker = {"size": 14, "symbol": "square", "color": colour, "opacity": 0.5, "line": edge}
-        fig.add_scatter(x=[None], y=[None], mode="markers", name=kind, marker=marker)
-    fig.update_xaxes(tickvals=list(range(len(titles))), ticktext=titles, side="top", showgrid=False)
-    fig.update_xaxes(range=[-0.5, len(titles) - 0.5], zeroline=False)
-    fig.update_yaxes(tickvals=list(range(len(names))), ticktext=names, showgrid=False, zeroline=False)
-    fig.update_yaxes(range=[len(names) - 0.5, -0.5])
-    legend = {"orientation": "h", "yanchor": "top", "y": -0.01, "x": 0, "title": {"text": ""}}
-    return finish(fig, height=90 + pixels * len(names), legend=legend)
+    legend = " ".join(
+        f'<span><i style="background: {colour}"></i>{kind}</span>'
+        for kind, colour in AGREEMENT_COLOURS.items()
+        if kind in seen
+    )
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
+    body = ""
+    for name, *cells in zip(names, kinds, texts, hover, strict=True):
+        row = "".join(
+            f'<td style="background: {AGREEMENT_COLOURS[kind]}" title="{escape(said)}">{text}</td>'
+            for kind, text, said in zip(*cells, strict=True)
+        )
+        body += f'<tr><th scope="row">{escape(name)}</th>{row}</tr>'
+    return (
+        f'<p class="kinds">{legend}</p><div class="beside" tabindex="0"><table><thead><tr><th></th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
 def _cell(row, ties: bool) -> str:
@@ -181,7 +160,7 @@ def _draw_range(row) -> str:
 
 
 def _hover(name: str, column: str, row) -> str:
-    lines = [f"<b>{name}, {column}</b>", f"paper: {_percent(row['paper'])} %"]
+    lines = [f"{name}, {column}", f"paper: {_percent(row['paper'])} %"]
     if np.isfinite(row["published"]):
         tied = f"{_percent(row['tied_low'])} to {_percent(row['tied_high'])} %"
         lines += [f"rerun, published split: {_percent(row['published'])} %", f"settings tied on validation: {tied}"]
@@ -192,7 +171,7 @@ def _hover(name: str, column: str, row) -> str:
         low, high = max(0.0, row["mean"] - row["spread"]), row["mean"] + row["spread"]
         lines.append(f"95 % of single splits: {_percent(low)} to {_percent(high)} %")
     lines += _cause_lines(row, f"{_percent(row['cause_error'])} %")
-    return "<br>".join([*lines, *([row["note"]] if row["note"] else [])])
+    return "\n".join([*lines, *([row["note"]] if row["note"] else [])])
 
 
 def _cause_lines(row, error: str) -> list[str]:

@@ -69,14 +69,12 @@ def result(counts: Judgement, what: str) -> str:
 def show_table(comparison, show_ties: bool) -> None:
     """Show Table 1 of Letarte et al. (2019)."""
     better, here = compute.orders(comparison)
-    layout.figure(
-        reruns.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1, show_ties),
+    st.html(reruns.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1, show_ties))
+    layout.caption_below(
         "**Blue: another draw gives the paper's number. Green: another split does. Pink: neither, look for the "
         "cause.**",
         f"A draw is of frequencies and landmarks. {judgement(comparison).sentence()} All are test errors in percent; "
         "[[landmarks]] are k-means centroids, 10 % of the training points.",
-        key="table",
-        alt="Table 1 of the paper, rerun: test errors of the paper, of a rerun on its split, and over random splits",
     )
     st.markdown(
         f"**Do learned landmarks (PB) beat the prior's (RBF)?** In the paper they do on {len(better)} data sets "
@@ -130,16 +128,14 @@ def show_choices(comparison) -> None:
 def show_methods(values, comparison) -> None:
     """Show a table of Li et al. (2019)."""
     target = SHOWN[values.what]
-    layout.figure(
-        reruns.methods_beside_paper(comparison, li.DATASETS, li.METHODS_OF[target], li.units(target)),
+    st.html(reruns.methods_beside_paper(comparison, li.DATASETS, li.METHODS_OF[target], li.units(target)))
+    layout.caption_below(
         "**Look in each column for the star, the lowest mean of the rerun: is it at Sample, Cluster or Supervise, "
         "which the paper proposes?**",
         f"With {values.r if target == 'li-table2' else li.SIZES[-1]} [[frequencies]]; stars are given among the "
         "methods of the paper. Each cell shows the paper's number and the rerun's mean over random splits with its "
         "95 % interval; cells without a colour have no number in the paper. The paper calls a9a Adult, mnist01 MNIST "
         "and parkinson_motor Parkinson.",
-        key="methods",
-        alt=f"{values.what}: errors of every method on six data sets, of the paper and of the rerun",
     )
     known, near, several, led = compute.closeness(comparison)
     if known:

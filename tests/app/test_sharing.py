@@ -7,6 +7,7 @@ import base64
 import io
 import json
 import os
+import re
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -142,12 +143,6 @@ def figures(app: AppTest) -> dict:
     }
 
 
-def notes(app: AppTest) -> set[str]:
-    """All annotations on the figures of a page."""
-    layouts = [json.loads(chart.proto.spec)["layout"] for chart in app.get("plotly_chart")]
-    return {note["text"] for layout in layouts for note in layout.get("annotations", [])}
-
-
 def values(array) -> np.ndarray:
     """An array of a figure; Plotly packs numbers."""
     if not isinstance(array, dict):
@@ -261,7 +256,7 @@ def agrees_with_start(table, app):
 
 def agrees_with_paper(table, app):
     if "column" in table:
-        shown = {note.split("<br>")[0] for note in notes(app)}
+        shown = {text for one in app.get("html") for text in re.findall(r"paper <b>[\d.]+</b>", one.value)}
         assert shown == {f"paper <b>{100 * error:.2f}</b>" for error in table["paper"]}
         return
     assert set(table["dataset"]) == {"ads"}

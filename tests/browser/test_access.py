@@ -24,11 +24,10 @@ LIVE = "() => !document.querySelector('.live') || document.querySelector('.live'
 
 
 #: Findings of axe-core that stay, by their rule and place. In Streamlit's own parts, a list has names of groups between
-#: its entries, and long equations and wide tables scroll without tabindex; browsers let the keyboard scroll them.
+#: its entries, and long equations scroll without tabindex; browsers let the keyboard scroll them.
 KNOWN = (
     ("list*", "*stSidebarNavItems*"),
     ("scrollable-region-focusable", "*.katex-display*"),
-    ("scrollable-region-focusable", "*.st-key-table"),
 )
 
 
@@ -147,7 +146,7 @@ def seen_by_width(page, widths) -> tuple[dict, list]:
 
 STATE = """() => ({
     heading: document.querySelector('h1').innerText,
-    figures: document.querySelectorAll('.js-plotly-plot, .live canvas').length,
+    figures: document.querySelectorAll('.js-plotly-plot, .live canvas, .beside').length,
     errors: document.querySelectorAll('[data-testid=stException], [data-testid=stAlertContentError]').length,
     overflow: Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
     // Axes of figures with the same label twice.

@@ -165,6 +165,7 @@ class Sharing {
   /** Write the names of all figures into the list, unless they are there, and return the figures. */
   list() {
     const figures = this.figures();
+    this.root.classList.toggle("without-figures", !figures.length);
     const names = figures.map((figure) => figure.name);
     if (names.length > 1) names.push(`all ${names.length} figures`);
     const options = [...this.select.options];

@@ -1,5 +1,8 @@
 """Comparisons with the papers, on rows small enough to compute by hand."""
 
+import re
+from html import escape
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -220,21 +223,27 @@ def test_judgement_counts_cells_and_causes():
     assert seen.sentence().endswith(words)
 
 
+def cells_of(written: str) -> list[list[tuple[str, str, str]]]:
+    """Colour, words on hovering, and text of every cell of a table in HTML, row by row."""
+    rows = written.partition("<tbody>")[2].split("</tr>")[:-1]
+    return [re.findall(r'<td style="background: (.*?)" title="(.*?)">(.*?)</td>', row, re.DOTALL) for row in rows]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ties", [False, True])
-def test_table_figure_has_the_numbers_of_the_table(ties):
+def test_table_beside_the_paper_has_the_numbers_of_the_table(ties):
     table = letarte.table_1(PUBLISHED + RANDOM)
-    figure = reruns.table_beside_paper(table, letarte.COLUMNS_OF_TABLE_1, ties)
-    texts = [note.text for note in figure.layout.annotations]
+    shown = cells_of(reruns.table_beside_paper(table, letarte.COLUMNS_OF_TABLE_1, ties))
     assert tuple(reruns.AGREEMENT_COLOURS) == AGREEMENTS
     tied = "<br>ties 3.00 – 6.00" if ties else ""
+    texts = [text for row in shown for *_, text in row]
     assert len(texts) == 35 and f"paper <b>3.50</b><br>rerun <b>3.00</b><br>splits 6.00 ± 2.48{tied}" in texts
-    unknown, by_draw, by_split = (AGREEMENTS.index(name) for name in AGREEMENTS[1:4])
+    unknown, by_draw, by_split = AGREEMENTS[1:4]
     known = dict.fromkeys([("breast", "pb"), ("breast", "pb_beta_1"), ("breast", "pb_d_64")], by_split)
     known |= {("breast", "svm"): by_draw}  # equal to the rerun on the published split
-    for name, row in zip(figure.layout.yaxis.ticktext, figure.data[0].z, strict=True):
-        for column, code in zip(letarte.COLUMNS_OF_TABLE_1, row, strict=True):
-            assert code == known.get((name, column), unknown)
+    for name, row in zip(dict.fromkeys(table["dataset"]), shown, strict=True):
+        for column, (colour, *_) in zip(letarte.COLUMNS_OF_TABLE_1, row, strict=True):
+            assert colour == reruns.AGREEMENT_COLOURS[known.get((name, column), unknown)]
 
 
 @pytest.mark.slow
@@ -246,15 +255,13 @@ def test_cells_show_draws_causes_and_rows_that_a_choice_rests_on():
     note = "C and gamma of the SVM from 2000 of 26048 training rows"
     table = letarte.table_1([*draws, row("svm", 0.1, 0.2, dataset="adult", note=note)])
     assert cell(table, "rbf", "ads")["cause"] == letarte.STOPPED  # 10.98 % is printed
-    figure = reruns.table_beside_paper(table, letarte.COLUMNS_OF_TABLE_1)
-    texts = [mark.text for mark in figure.layout.annotations]
-    assert "paper <b>10.98</b><br>draws <b>4.00</b><br>3.00–5.00<br>splits –" in texts
-    assert "paper <b>19.70</b><br>rerun <b>20.00</b><br>splits –<br><i>chosen on<br>2000 rows</i>" in texts
-    names, columns = (list(axis.ticktext) for axis in (figure.layout.yaxis, figure.layout.xaxis))
-    hover = figure.data[0].text
-    assert "3 draws there: mean 4.00 %, 3.00–5.00 %" in hover[names.index("ads")][columns.index("RBF")]
-    assert f"cause: {letarte.STOPPED}" in hover[names.index("ads")][columns.index("RBF")]
-    assert hover[names.index("adult")][columns.index("SVM")].endswith(note)
+    shown = [one for line in cells_of(reruns.table_beside_paper(table, letarte.COLUMNS_OF_TABLE_1)) for one in line]
+    said = {text: hover for _, hover, text in shown}
+    drawn = said["paper <b>10.98</b><br>draws <b>4.00</b><br>3.00–5.00<br>splits –"]
+    assert drawn.startswith("ads, RBF\n") and "3 draws there: mean 4.00 %, 3.00–5.00 %" in drawn
+    assert f"cause: {escape(letarte.STOPPED)}" in drawn
+    chosen = said["paper <b>19.70</b><br>rerun <b>20.00</b><br>splits –<br><i>chosen on<br>2000 rows</i>"]
+    assert chosen.startswith("adult, SVM\n") and chosen.endswith(note)
 
 
 def test_curves_show_draws_and_training_errors():
