@@ -11,8 +11,6 @@ import plotly.graph_objects as go
 from rff_engine.losses import LOSSES
 from rff_engine.plots.sheet import Sheet
 from rff_engine.plots.style import (
-    CLASS_COLOURS,
-    CLASS_SYMBOLS,
     FEATURE_MAP_COLOURS,
     LANDMARK_COLOURS,
     METHOD_COLOURS,
@@ -45,76 +43,6 @@ _HINGE, _LOGISTIC = (_LOSS_LINES[name]["color"] for name in ("hinge", "logistic"
 _COS_SIN = FEATURE_MAP_COLOURS["cos_sin"]
 #: Dashes and symbols of the points of kernel matrices; smaller eigenvalues and errors are rounding.
 _POINTS, _LEAST = {"clusters": ("solid", "circle"), "uniform": ("dot", "square-open")}, 1e-10
-
-
-def lifted_points(lift: Lift) -> go.Figure:
-    """Draw two classes in space, which a plane separates; the reader turns the figure by hand."""
-    points = [
-        {
-            "type": "scatter3d",
-            **dict(zip("xyz", lift.Z[lift.y == label].T.astype(np.float32), strict=True)),
-            "mode": "markers",
-            "marker": {"size": 3, "color": CLASS_COLOURS[label], "symbol": CLASS_SYMBOLS[label]},
-            "name": name,
-            "hovertemplate": "φ(x) = (%{x:.2f}, %{y:.2f}, %{z:.2f})<extra>" + name + "</extra>",
-        }
-        for label, name in ((-1, "class −1"), (1, "class 1"))
-    ]
-    axes = {
-        f"{axis}axis": {"title": {"text": f"φ{index}"}, "range": [-0.9, 0.9], "showspikes": False, "nticks": 4}
-        for axis, index in zip("xyz", "₁₂₃", strict=True)
-    }
-    layout = {
-        "height": 430,
-        "margin": {"l": 0, "r": 0, "t": 30, "b": 0},
-        "legend": {"orientation": "h", "y": 1.02, "x": 0, "yanchor": "bottom", "itemsizing": "constant"},
-        "scene": axes | {"aspectmode": "cube", "dragmode": "turntable", "camera": {"eye": _along(lift.coef)}},
-        "uirevision": "keep",
-    }
-    return go.Figure({"data": [*points, _plane(lift)], "layout": layout})
-
-
-def _plane(lift) -> dict:
-    """Draw the separating plane within the cube of the axes, as a polygon of triangles."""
-    w, corners = lift.coef, _corners(lift.coef, lift.intercept, 0.9)
-    n = len(corners)
-    return {
-        "type": "mesh3d",
-        **dict(zip("xyz", corners.T.astype(np.float32), strict=True)),
-        "i": [0] * max(n - 2, 0),
-        "j": list(range(1, n - 1)),
-        "k": list(range(2, n)),
-        "color": LANDMARK_COLOURS[1] if np.any(w) else _GREY,
-        "opacity": 0.35,
-        "hoverinfo": "skip",
-        "name": "plane f(x) = 0",
-        "showlegend": True,
-    }
-
-
-def _corners(w, b: float, half: float) -> np.ndarray:
-    """Compute the corners of the polygon in which the plane w . z + b = 0 cuts a cube, in order around the middle."""
-    ends = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-    edges = [(p, q) for p in range(8) for q in range(p) if np.sum(ends[p] != ends[q]) == 1]
-    values, cuts = ends @ w + b, []
-    for p, q in edges:
-        if values[p] * values[q] < 0:
-            cuts.append(ends[p] + (ends[q] - ends[p]) * values[p] / (values[p] - values[q]))
-    if not cuts:
-        return np.zeros((0, 3))
-    cuts = np.array(cuts)
-    centred = cuts - cuts.mean(axis=0)
-    _, _, axes = np.linalg.svd(centred)
-    angle = np.arctan2(centred @ axes[1], centred @ axes[0])
-    return cuts[np.argsort(angle)]
-
-
-def _along(w) -> dict:
-    """Return the position of an eye that sees the plane of normal w almost from its edge."""
-    across = np.cross(w, [0.0, 0.0, 1.0])
-    across = across / (np.linalg.norm(across) or 1.0)
-    eye = 2.3 * across + 0.35 * w / (np.linalg.norm(w) or 1.0) + np.array([0, 0, 0.6])
-    return dict(zip("xyz", map(float, eye), strict=True))
 
 
 def losses_against_margin(lift: Lift) -> go.Figure:

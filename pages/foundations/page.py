@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from pages.foundations import compute, figures
-from pages.shared import layout, sharing
+from pages.foundations import compute, figures, view
+from pages.shared import deferred, layout, live, sharing
 from pages.shared.controls.toy import KERNEL, NU, SEED
 from pages.shared.controls.widgets import Scale, Tabs, hide_controls, mount
 from pages.shared.server.cache import cache_results
@@ -14,6 +14,7 @@ from rff_engine.studies.toy.kernel import KernelSettings, kernel_settings
 cache_results(compute, "lifted_circles", "variance_curves", "line_fit", "line_classifiers")
 SLOW = "consistency", "largest_errors", "regression_errors", "regression_seconds", "matrix_eigenvalues", "matrix_errors"
 cache_results(compute, in_workers=SLOW)
+cache_results(view, "live_lift")
 
 LIFT, MAPS, REGRESSION, SPECTRA = PARTS = "Lifting points", "Two feature maps", "Regression", "Random or Nyström"
 PART = Tabs("part", "Part", None, PARTS, LIFT)
@@ -39,39 +40,39 @@ CONTROLS = (PART, "Kernel", KERNEL, WIDTH, NU, "Random features", FREQUENCIES, S
 
 
 def show_lift(seed: int) -> None:
-    """Show nested circles that three cosines lift and a plane separates; losses and risks of the classifiers."""
+    """Show nested circles that three cosines lift and a plane separates; then losses and risks of the classifiers."""
+    live.mount("lift", view.live_lift(seed), None)
+    layout.caption_below(
+        "**Press Play. No line separates two nested circles; lifted by three cosines, a plane separates nearly all.**",
+        "A linear method on features is nonlinear in x: [[right|below]], the plane's two sides and its margin, pulled "
+        "back to x. The map: "
+        r"$\varphi(x) = \sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
+        r"\cos(0.98x_1-0.98x_2+6.05)\big)$.",
+    )
+    deferred.show("losses", lambda: show_losses(seed))
+    deferred.show("consistency", lambda: show_consistency(seed))
+
+
+def show_losses(seed: int) -> None:
+    """Show losses and risks of the line and of the plane."""
     lift = compute.lifted_circles(seed)
-    left, right = st.columns(2)
-    with left:
-        layout.figure(
-            figures.lifted_points(lift),
-            "**No line separates two nested circles; lifted by three cosines, a plane separates nearly all.**",
-            "Turn it by hand; it first shows the plane almost from its edge. A linear method on features is nonlinear "
-            "in x.",
-            key="lift",
-            alt="Two nested circles mapped to three dimensions by three cosines, with a plane between the classes",
-        )
-    with right:
-        layout.figure(
-            figures.losses_against_margin(lift),
-            "**The 0-1 loss counts errors and is hard to minimise; the others are convex and lie above it.**",
-            "Losses of a decision value f(x) against the margin, positive where its sign is right. Ticks: the margins "
-            "of the circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis "
-            "are at its ends."
-            + layout.equation(
-                "risk and empirical risk",
-                r"\mathfrak R_{\mathrm{emp}}(f) = \frac1n\sum_{i=1}^n L\big(f(x_i), y_i\big), \qquad "
-                r"\mathfrak R(f) = \mathbb{E}_{(x,y)}\,L\big(f(x), y\big)",
-                "The empirical risk is the mean loss over the sample, the risk its expectation, here estimated on "
-                f"{compute.CIRCLE_FRESH} fresh points. The excess risk is "
-                r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$. The map: $\varphi(x) = "
-                r"\sqrt{2/3}\,\big(\cos(1.76x_1+2.24x_2+2.75),\ \cos(0.40x_1+1.87x_2+5.6),\ "
-                r"\cos(0.98x_1-0.98x_2+6.05)\big)$.",
-            ),
-            key="losses",
-            alt="The 0-1, hinge, squared hinge and logistic losses against the margin, with the margins of points",
-        )
-    show_consistency(seed)
+    layout.figure(
+        figures.losses_against_margin(lift),
+        "**The 0-1 loss counts errors and is hard to minimise; the others are convex and lie above it.**",
+        "Losses of a decision value f(x) against the margin, positive where its sign is right. Ticks: the margins "
+        "of the circles' points, by the plane and by a line, from the squared hinge loss; those beyond the axis "
+        "are at its ends."
+        + layout.equation(
+            "risk and empirical risk",
+            r"\mathfrak R_{\mathrm{emp}}(f) = \frac1n\sum_{i=1}^n L\big(f(x_i), y_i\big), \qquad "
+            r"\mathfrak R(f) = \mathbb{E}_{(x,y)}\,L\big(f(x), y\big)",
+            "The empirical risk is the mean loss over the sample, the risk its expectation, here estimated on "
+            f"{compute.CIRCLE_FRESH} fresh points. The excess risk is "
+            r"$\mathfrak R(f)-\inf_g\mathfrak R(g)$.",
+        ),
+        key="losses",
+        alt="The 0-1, hinge, squared hinge and logistic losses against the margin, with the margins of points",
+    )
     rows = ["| loss | a line: sample | a line: risk | the plane: sample | the plane: risk |"]
     rows.append("|---|---|---|---|---|")
     for loss, name in figures.LOSS_NAMES.items():

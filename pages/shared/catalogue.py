@@ -292,6 +292,11 @@ PAGES = (
         _MORE,
         question="What lies beneath?",
         documentation=("theory.md",),
+        view="lift",
+        grid=Grid(
+            sections=({"kernel": EVERY}, {"width": (0.251, 1.0)}, {"D": (2, 5, 20, 50, 200)}, {"seed": (1,)}),
+            tabs="part",
+        ),
     ),
     Page(
         "paper",

@@ -16,6 +16,7 @@ from scipy.special import ndtr
 
 import datasets
 import rff_engine as rff
+from pages.foundations import compute as foundations
 from pages.kernel.compute import kernel_functions, kernel_line, kernel_settings
 from pages.kernel.learn.compute import TurnedGaussianKernel, weight_summary
 from pages.shared.controls.moved_frequencies import decode
@@ -834,3 +835,25 @@ def test_the_mark_on_the_map_of_a_bound_sets_beta_and_n(open_page):
         np.testing.assert_allclose(row, np.minimum(curve, 2), rtol=0.01)  # at the row's n, 19.95
     page.get_by_role("slider", name="Training points n on the map").press("ArrowRight")
     page.wait_for_function(SETTLED.format("n", 30))
+
+
+def test_circles_rise_can_be_turned_and_a_plane_separates_them(open_page):
+    page = open_live(open_page, "foundations")
+    of_view = "(({{{0}}}) => ({{{0}}}))(document.querySelector('.live').view)".format
+    seen, lift = page.evaluate(of_view("polygon, turn")), foundations.lifted_circles(0)
+    corners = np.array(seen["polygon"])
+    assert 3 <= len(corners) <= 6 and np.abs(corners).max() <= 0.9 + 1e-9
+    np.testing.assert_allclose(corners @ lift.coef + lift.intercept, 0, atol=1e-9 * np.abs(lift.coef).max())
+    sides = np.roll(corners, -1, axis=0) - corners  # in order around the middle: all turns go the same way
+    turns = np.cross(sides, np.roll(sides, -1, axis=0)) @ lift.coef
+    assert (turns > 0).all() or (turns < 0).all()
+    decision = np.array(page.evaluate("[...document.querySelector('.live').view.decision]"))
+    at = 1.4 * ((2 * np.arange(80) + 1) / 80 - 1)
+    points = np.stack(np.meshgrid(at, at), axis=-1).reshape(-1, 2)
+    lifted = rff.random_phase_features(points, foundations.LIFT_FREQUENCIES, foundations.LIFT_PHASES)
+    np.testing.assert_allclose(decision, np.tanh((lifted @ lift.coef + lift.intercept) / 4), atol=1e-5)
+    page.locator("canvas.space").press("ArrowRight")
+    assert page.evaluate(of_view("turn"))["turn"]["yaw"] == pytest.approx(seen["turn"]["yaw"] - 0.12)
+    page.get_by_role("button", name="Play: lift the points").click()
+    page.wait_for_function("() => document.querySelector('.live').view.value('lift') < 0.9")
+    page.wait_for_function("() => document.querySelector('.lift-value').textContent === '100 %'")

@@ -13,7 +13,6 @@
 const NARROW = window.matchMedia("(max-width: 639.98px)"); // where Streamlit puts columns one below the other
 const PAPER = 680; // pixels: the width of A4 and Letter between their margins
 const LONGEST = 30000; // milliseconds to wait for all parts before printing
-const SCENES = ".js-plotly-plot:has([id^=scene] canvas)"; // figures in three dimensions
 const COLUMNS = "[data-testid=stHorizontalBlock]:has(> [data-testid=stColumn])";
 const PAGE_LINK = "[data-testid=stSidebarNavLink]";
 
@@ -96,13 +95,9 @@ function printWholePages() {
   window.addEventListener("beforeprint", () => {
     document.dispatchEvent(new CustomEvent("show-all")); // too late for this print, in time for the next
     document.querySelectorAll(COLUMNS).forEach(markBeside);
-    document.querySelectorAll(SCENES).forEach(showStill);
     lighten(isDark(document.querySelector("[data-testid=stApp]")));
   });
-  window.addEventListener("afterprint", () => {
-    document.querySelectorAll(".on-paper-still").forEach((one) => one.remove());
-    lighten(false);
-  });
+  window.addEventListener("afterprint", () => lighten(false));
 }
 
 /** Whether the paper is light though the page is dark. @param {boolean} light */
@@ -125,23 +120,6 @@ function lighten(light) {
 function markBeside(columns) {
   const tops = [...columns.children].map((column) => column.getBoundingClientRect().top);
   columns.setAttribute("data-beside", String(tops.every((top) => Math.abs(top - tops[0]) < 1)));
-}
-
-/**
- * Lay a picture over a scene: the browser keeps nothing of what WebGL has painted, so paper would be blank.
- *
- * @param {Element & { _fullLayout?: { scene?: { _scene?: { glplot: { redraw: () => void } } } } }} figure
- */
-function showStill(figure) {
-  const canvas = figure.querySelector("canvas");
-  figure._fullLayout?.scene?._scene?.glplot.redraw();
-  const still = document.createElement("canvas");
-  still.className = "on-paper-still";
-  still.width = canvas.width;
-  still.height = canvas.height;
-  still.style.cssText = canvas.style.cssText;
-  still.getContext("2d").drawImage(canvas, 0, 0); // in the task that has painted it
-  canvas.after(still);
 }
 
 /**

@@ -24,6 +24,7 @@ VIEWS = {
     "blocks": "bounds/certificates/blocks",
     "errors": "data/view",
     "descent": "adaptive/view",
+    "lift": "foundations/view",
 }
 _SHARED = "shared/live"
 _WAITING = "The live view is loading. If it does not appear, reload the page, or open it in another browser."
