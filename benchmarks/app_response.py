@@ -76,7 +76,7 @@ SEEN = """() => {
     while (texts.nextNode()) {
         const holder = texts.currentNode.parentElement;
         const text = texts.currentNode.data.split(/\\s+/).filter(Boolean);
-        if (holder.closest('svg, style, .beside, .katex-mathml, [data-testid=stIconMaterial]') || !seen(holder)) continue;
+        if (holder.closest('svg, .beside, .katex-mathml, [data-testid=stIconMaterial]') || !seen(holder)) continue;
         if (holder.getBoundingClientRect().top < end) words += text.length;
     }
     const pictures = shown(main, '.live canvas:not(.scale, .set canvas, .swatch), .js-plotly-plot, .beside');

@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -911,7 +912,7 @@ class AlignmentBound:
     def name(self) -> str:
         return self.function.__name__
 
-    @property
+    @cached_property
     def arguments(self) -> tuple[str, ...]:
         return tuple(inspect.signature(self.function).parameters)
 

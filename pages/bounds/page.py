@@ -351,8 +351,7 @@ def main() -> None:
     tour = lessons.Tour("bounds", CONTROLS)
     values = mount(CONTROLS, tour, first=("data", "n"))
     layout.title(
-        "A **[[bound]]** promises, on new data: the [[empirical loss]] plus what learning costs. "
-        f"{WHAT_TO_DO[values.question]}",
+        f"A **[[bound]]** on new data: the [[empirical loss]] plus what learning costs. {WHAT_TO_DO[values.question]}",
     )
     tour.show_card()
     with layout.show_errors():

@@ -175,7 +175,7 @@ def main() -> None:
     tour = lessons.Tour("landmarks", CONTROLS)
     values = mount(CONTROLS, tour, names=(PICKS,), parameters=(POINTS,))
     layout.title(
-        "Drag **[[β]]**, or press play: how strongly the labels count in what each **[[landmark]]** takes for similar.",
+        "Drag **[[β]]**: how strongly the labels count in what a **[[landmark]]** takes for similar.",
     )
     presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS, POINTS.key))
     tour.show_card()

@@ -151,7 +151,7 @@ def _cell(row, ties: bool) -> str:
         lines.append("splits –")
     if ties and np.isfinite(row["published"]):
         lines.append(f"ties {_percent(row['tied_low'])} – {_percent(row['tied_high'])}")
-    lines += [f"<i>chosen on<br>{rows} rows</i>" for rows in dict.fromkeys(_SOME_ROWS.findall(row["note"]))]
+    lines += [f"<i>chosen on {rows} rows</i>" for rows in dict.fromkeys(_SOME_ROWS.findall(row["note"]))]
     return "<br>".join(lines)
 
 

@@ -155,32 +155,24 @@ def show_methods(values, comparison) -> None:
 
 
 def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> None:
-    """Show the numbers of the view, and their sources."""
-    if target == "figure5":
-        layout.folded_table(
-            "The difference at some D, in percent",
-            lambda: compute.differences(of_view, dataset),
-            icon=":material/difference:",
-            key="differences",
+    """Show the numbers of the view and their sources in a fold, made and sent only while it is open."""
+    shown = st.expander("Numbers and sources", icon=":material/table:", key="all_numbers", on_change="rerun")
+    if not shown.open:
+        return
+    with shown:
+        layout.table(of_view)
+        if target == "figure5":
+            st.markdown("**The difference at some D, in percent**")
+            layout.table(compute.differences(of_view, dataset))
+        if target == "table1":
+            st.markdown(f"**How the SVM of adult is chosen.** {letarte.SVM_GRID_NOTE}")
+            layout.table(letarte.svm_grid().pivot(index="C", columns="gamma", values="valid"), index=True)
+        st.markdown(
+            f"**Where the reruns come from.** `python -m rff_engine reproduce {target} --recompute` computes them, and "
+            f"resumes where it was stopped; `python -m rff_engine reproduce {target} --output errors.csv` writes all "
+            "numbers into one file."
         )
-    if target == "table1":
-        layout.folded_table(
-            "How the SVM of adult is chosen",
-            lambda: letarte.svm_grid().pivot(index="C", columns="gamma", values="valid"),
-            icon=":material/grid_on:",
-            key="svm_grid",
-            introduction=letarte.SVM_GRID_NOTE,
-            index=True,
-        )
-    layout.folded_table("All numbers as a table", lambda: of_view, icon=":material/table:", key="all_numbers")
-    layout.folded_table(
-        "Where the reruns come from",
-        lambda: compute.made_by(target, scaled),
-        icon=":material/history:",
-        key="made_by",
-        introduction=f"`python -m rff_engine reproduce {target} --recompute` computes these rows, and resumes where it "
-        f"was stopped; `python -m rff_engine reproduce {target} --output errors.csv` writes all numbers into one file.",
-    )
+        layout.table(compute.made_by(target, scaled))
 
 
 @st.cache_resource(show_spinner=False)
@@ -202,9 +194,8 @@ def main() -> None:
     target = SHOWN[values.what]
     scaled = ("adult",) if values.scaled and target not in li.TARGETS else ()
     layout.title(
-        "Each number of a paper comes from one split of the data and one draw of frequencies. Here it is compared with "
-        "draws on the same split, if that is published, and with other random splits. How much of a difference is "
-        "chance of the draw, how much chance of the split, and what causes the rest?",
+        "A printed number comes from one split of the data and one draw of frequencies. **Do other draws, or other "
+        "splits, give it too?**",
     )
     with layout.show_errors():
         comparison = compute.beside_paper(target, scaled)

@@ -66,16 +66,6 @@ def caption_below(text: str, details: str = "") -> None:
             st.caption(_words(details))
 
 
-def folded_table(label: str, make, *, icon: str, key: str, introduction: str = "", index: bool = False) -> None:
-    """Show the table of `make()` in an expander, made and sent only while it is open; call it within a fragment."""
-    shown = st.expander(label, icon=icon, key=key, on_change="rerun")
-    if shown.open:
-        with shown:
-            if introduction:
-                st.markdown(introduction)
-            table(make(), index=index)
-
-
 def table(frame, *, index: bool = False, **kwargs) -> None:
     """Show a table, on paper with every row; other arguments go to `st.dataframe`."""
     st.dataframe(frame, hide_index=not index, **kwargs)

@@ -254,7 +254,7 @@ def test_figures_fit_the_paper_and_tables_have_every_row(open_page, path, width)
     page = open_page(path, width=width)
     drawn(page)
     if path == "paper":
-        page.get_by_text("All numbers as a table").click()
+        page.get_by_text("Numbers and sources").click()
         page.locator("[data-testid=stDataFrame]:visible").first.wait_for()
         settle(page)
     share, on_paper = page.evaluate(ON_SCREEN)

@@ -262,7 +262,7 @@ def landmark_union(
 
 
 def _posterior_curve(loss, risk, betas, n: int, mu: float) -> PosteriorCurve:
-    Q = np.stack([pseudo_posterior(loss, beta, n) for beta in betas])
+    Q = pseudo_posterior(np.multiply.outer(betas, loss - loss.min()), 1.0, n)  # a row for each beta
     divergences = kl_divergence(Q), power_divergence(Q, 2.0), power_divergence(Q, mu)
     kl, chi2, divergence = (np.asarray(values) for values in divergences)
     return PosteriorCurve(Q @ loss, Q @ risk, kl, chi2, divergence)

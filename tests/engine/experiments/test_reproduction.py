@@ -260,7 +260,7 @@ def test_cells_show_draws_causes_and_rows_that_a_choice_rests_on():
     drawn = said["paper <b>10.98</b><br>draws <b>4.00</b><br>3.00–5.00<br>splits –"]
     assert drawn.startswith("ads, RBF\n") and "3 draws there: mean 4.00 %, 3.00–5.00 %" in drawn
     assert f"cause: {escape(letarte.STOPPED)}" in drawn
-    chosen = said["paper <b>19.70</b><br>rerun <b>20.00</b><br>splits –<br><i>chosen on<br>2000 rows</i>"]
+    chosen = said["paper <b>19.70</b><br>rerun <b>20.00</b><br>splits –<br><i>chosen on 2000 rows</i>"]
     assert chosen.startswith("adult, SVM\n") and chosen.endswith(note)
 
 
