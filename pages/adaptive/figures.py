@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 
 from rff_engine._typing import ArrayLike
 from rff_engine.plots.panels import add_dots, add_map, finish_panels, square_panel, square_panels
-from rff_engine.plots.sheet import Sheet
 from rff_engine.plots.style import (
     METHOD_COLOURS,
     METHOD_DASHES,
@@ -18,9 +17,11 @@ from rff_engine.plots.style import (
     SEQUENTIAL_SCALE,
     add_curve,
     add_means,
+    add_rule,
     finish,
     fixed_margin,
     log_axis,
+    new_figure,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def importance_densities(plane: ImportancePlane, frequency_extent: float) -> go.
 
     The plane has an odd number of cells, so that the frequency 0 is in the middle.
     """
-    fig = Sheet(columns=2, widths=(0.6, 0.4), gap=(0.12, 0))
+    fig = new_figure(columns=2, widths=(0.6, 0.4), gap=(0.12, 0))
     middle = len(plane.grid) // 2
     for values, name, colour, dash in (
         (plane.prior, "prior", METHOD_COLOURS["monte_carlo"], "dot"),
@@ -101,8 +102,8 @@ def landmark_errors(
     The `errors` (P, draws) are by landmark selection; `drawn_error` belongs to the `r` frequencies of the prior.
     """
     counts = np.asarray(counts)
-    fig = Sheet()
-    fig.add_vline(r, line={"color": "#8C8C8C", "width": 1, "dash": "dash"})
+    fig = new_figure()
+    add_rule(fig, x=r, line={"color": "#8C8C8C", "width": 1, "dash": "dash"})
     fig.add_annotation(
         x=float(np.log10(r)), y=0, yref="y domain", text=" n = r", showarrow=False, xanchor="left", yanchor="bottom"
     )
@@ -123,8 +124,8 @@ def errors_against_frequencies(r_values: Sequence[int], errors: Mapping[str, Arr
 
     The `errors` (R, n_draws) are by method. Lines are means over draws, bands from the smallest to the largest.
     """
-    fig = Sheet()
-    fig.add_vline(x=chosen, name="r", line={"color": _GREY, "width": 1, "dash": "dot"})
+    fig = new_figure()
+    add_rule(fig, x=chosen, name="r")
     for method, of_method in errors.items():
         r = np.asarray(r_values)
         sizes = np.where(r == chosen, 13, 7)

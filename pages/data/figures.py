@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from rff_engine.plots.sheet import Sheet
-from rff_engine.plots.style import METHOD_COLOURS, add_note, finish, fixed_margin
+from rff_engine.plots.style import METHOD_COLOURS, add_note, add_rule, finish, fixed_margin, new_figure
 
 if TYPE_CHECKING:
     from pages.data.compute import Memory
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 def memory(found: Memory) -> go.Figure:
     """Draw training error, test error and certified risk as bars, with a line at a coin's 50 %."""
-    fig = Sheet()
+    fig = new_figure()
     for name, risk, colour in (
         ("training error", found.train, METHOD_COLOURS["rff"]),
         ("test error", found.test, "#8C8C8C"),
@@ -23,7 +22,7 @@ def memory(found: Memory) -> go.Figure:
     ):
         label = f"{name}  <b>{100 * risk:.1f} %</b>"
         fig.add_bar(x=[100 * risk], y=[label], orientation="h", marker={"color": colour}, showlegend=False)
-    fig.add_vline(x=50, line={"color": "#8C8C8C", "width": 1.5, "dash": "dot"})
+    add_rule(fig, x=50)
     add_note(fig, 50, 1, " a coin: 50 %", yref="y domain", xanchor="left", yanchor="bottom")
     fig.update_xaxes(title="error, %", range=[0, 100])
     fig.update_yaxes(autorange="reversed")

@@ -9,7 +9,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rff_engine.losses import LOSSES
-from rff_engine.plots.sheet import Sheet
 from rff_engine.plots.style import (
     FEATURE_MAP_COLOURS,
     LANDMARK_COLOURS,
@@ -20,9 +19,11 @@ from rff_engine.plots.style import (
     add_band,
     add_curve,
     add_note,
+    add_rule,
     finish,
     fixed_margin,
     log_axis,
+    new_figure,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ _POINTS, _LEAST = {"clusters": ("solid", "circle"), "uniform": ("dot", "square-o
 
 def losses_against_margin(lift: Lift) -> go.Figure:
     """Plot losses against the margin y f(x), with the margins of the lifted and the flat points below."""
-    fig = Sheet()
+    fig = new_figure()
     margins = np.linspace(-2, 3, 501)
     for name, label in LOSS_NAMES.items():
         losses = LOSSES[name](margins, np.ones(len(margins))).astype(np.float32)
@@ -71,7 +72,7 @@ def losses_against_margin(lift: Lift) -> go.Figure:
 
 def risks_against_n(n_values: Sequence[int], risks: Mapping[str, np.ndarray]) -> go.Figure:
     """Plot risk and empirical risk (P, draws) of planes against the number of points that they are fitted to."""
-    fig = Sheet()
+    fig = new_figure()
     least = risks["limit"].item()
     looks = {
         "risk": (LANDMARK_COLOURS[1], "solid", "circle"),
@@ -88,7 +89,7 @@ def risks_against_n(n_values: Sequence[int], risks: Mapping[str, np.ndarray]) ->
 
 def variances(curves: VarianceCurves) -> go.Figure:
     """Plot the variance of both feature maps' kernel estimates against the distance, by formula and by simulation."""
-    fig = Sheet()
+    fig = new_figure()
     distances = curves.distances.astype(np.float32)
     line = {"color": _GREY, "width": 3}
     kernel = curves.kernel.astype(np.float32)
@@ -113,7 +114,7 @@ def variances(curves: VarianceCurves) -> go.Figure:
 
 def largest_errors(D_values: Sequence[int], largest: Mapping[str, np.ndarray]) -> go.Figure:
     """Plot the largest errors of several draws against D, with two rates and the bound."""
-    fig = Sheet()
+    fig = new_figure()
     D = np.array(D_values)
     _add_draws(fig, D, largest["error"], ("mean, all draws", _COS_SIN, "solid", "circle"), "D = %{x}: %{y:.3g}")
     last = largest["error"][-1].mean()
@@ -129,7 +130,7 @@ def largest_errors(D_values: Sequence[int], largest: Mapping[str, np.ndarray]) -
 
 def fits_on_a_line(fit: LineFit) -> go.Figure:
     """Plot kernel ridge regression as a sum of kernels at the training points, and regressions on features."""
-    fig = Sheet()
+    fig = new_figure()
     grid = fit.grid.astype(np.float32)
     # One trace for all terms, with gaps between them.
     gaps = np.full((len(fit.terms), 1), np.nan)
@@ -155,17 +156,19 @@ def fits_on_a_line(fit: LineFit) -> go.Figure:
 
 def classifiers_on_a_line(fit: LineClassifiers) -> go.Figure:
     """Plot decision functions of two losses over the points' classes, and below them the weights of the points."""
-    fig = Sheet(2, 1, heights=[3, 2], gap=(0.1, 0.06))
+    fig = new_figure(2, 1, heights=[3, 2], gap=(0.1, 0.06))
     for loss, colour, symbol in (("logistic", _LOGISTIC, "diamond-open"), ("hinge", _HINGE, "circle")):
         line = {"color": colour, "width": 2.5, "dash": "solid" if loss == "hinge" else "dashdot"}
-        add_curve(fig, fit.grid, fit.fits[loss], loss, line, "f(%{x:.2f}) = %{y:.2f}", row=1)
+        add_curve(fig, fit.grid, fit.fits[loss], loss, line, "f(%{x:.2f}) = %{y:.2f}", row=1, col=1)
         weights, look = np.abs(fit.alpha[loss]), {"color": colour, "size": 7, "symbol": symbol}
         hover = "x = %{x:.2f}: |α| = %{y:.3g}"
-        add_curve(fig, fit.x, weights, loss, {}, hover, mode="markers", marker=look, showlegend=False, row=2)
+        add_curve(fig, fit.x, weights, loss, {}, hover, mode="markers", marker=look, showlegend=False, row=2, col=1)
     support = fit.alpha["hinge"] != 0
     for some, name, marker in ((~support, "points", "circle"), (support, "support vectors", "circle-cross-open")):
         look = {"color": _GREY, "size": 7, "symbol": marker}
-        add_curve(fig, fit.x[some], fit.y[some], name, {}, "(%{x:.2f}, %{y})", mode="markers", marker=look, row=1)
+        add_curve(
+            fig, fit.x[some], fit.y[some], name, {}, "(%{x:.2f}, %{y})", mode="markers", marker=look, row=1, col=1
+        )
     fig.update_xaxes(range=[fit.grid[0], fit.grid[-1]])
     fig.update_xaxes(row=1, showticklabels=False)
     fig.update_xaxes(row=2, title="x")
@@ -176,11 +179,11 @@ def classifiers_on_a_line(fit: LineClassifiers) -> go.Figure:
 
 def errors_against_D(D_values: Sequence[int], errors: Mapping[str, np.ndarray], chosen: int) -> go.Figure:
     """Plot test errors (P, draws) of regressions against the number of frequencies or landmarks."""
-    fig = Sheet()
+    fig = new_figure()
     for name, of_method in errors.items():
         drawn = np.broadcast_to(of_method, (len(D_values), of_method.shape[1]))  # kernel ridge regression has one error
         _add_draws(fig, D_values, drawn, _look(name), "D = %{x}: %{y:.3g}")
-    fig.add_vline(x=chosen, name="D", line={"color": _GREY, "width": 1, "dash": "dot"})
+    add_rule(fig, x=chosen, name="D")
     fig.update_xaxes(title="frequencies or landmarks D", **log_axis(D_values))
     fig.update_yaxes(title="test error (RMSE)")
     return finish(fig, 380, margin=fixed_margin(top=64))
@@ -188,7 +191,7 @@ def errors_against_D(D_values: Sequence[int], errors: Mapping[str, np.ndarray], 
 
 def seconds_and_promises(n_values: Sequence[int], measured: Mapping[str, np.ndarray]) -> go.Figure:
     """Plot the time to fit against the number of training points, and the growth that operation counts promise."""
-    fig = Sheet()
+    fig = new_figure()
     n = np.array(n_values)
     for name, seconds in measured.items():
         _add_draws(fig, n, 1e3 * seconds[:, None], _look(name), "n = %{x}: %{y:.3g} ms")
@@ -203,7 +206,7 @@ def seconds_and_promises(n_values: Sequence[int], measured: Mapping[str, np.ndar
 
 def eigenvalues(values: Mapping[str, np.ndarray], shown: int) -> go.Figure:
     """Plot the largest eigenvalues of kernel matrices in falling order."""
-    fig = Sheet()
+    fig = new_figure()
     for name, (dash, symbol) in _POINTS.items():
         look = {"mode": "lines+markers", "marker": {"size": 6, "symbol": symbol}}
         largest = values[name][:shown].clip(min=_LEAST)
@@ -216,7 +219,7 @@ def eigenvalues(values: Mapping[str, np.ndarray], shown: int) -> go.Figure:
 
 def matrix_errors(D_values: Sequence[int], errors: Mapping[str, Mapping[str, np.ndarray]]) -> go.Figure:
     """Plot relative errors (P, draws) of kernel matrices by method against the number of frequencies or landmarks."""
-    fig = Sheet()
+    fig = new_figure()
     for name, (dash, symbol) in _POINTS.items():
         for method, drawn in errors[name].items():
             look = f"{NAMES[method].removeprefix('Ridge, ')}, {name}", METHOD_COLOURS[method], dash, symbol

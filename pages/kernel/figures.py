@@ -8,13 +8,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rff_engine._typing import ArrayLike
-from rff_engine.plots.sheet import Sheet
 from rff_engine.plots.style import (
     FEATURE_MAP_COLOURS,
     LANDMARK_COLOURS,
     add_curve,
+    add_rule,
     finish,
     fixed_margin,
+    new_figure,
 )
 
 #: The exact kernel, and its two estimates.
@@ -34,8 +35,8 @@ def approximation_error(
     The errors (P,) have the keys "cos_sin" and "random_phase"; `current` is the position of the number to mark.
     """
     n_features = np.asarray(n_features)
-    fig = Sheet()
-    fig.add_vline(x=float(n_features[current]), line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
+    fig = new_figure()
+    add_rule(fig, x=float(n_features[current]))
     for key, name, colour, symbol in (
         ("random_phase", "random phase", _PHASE, "square"),
         ("cos_sin", "cos/sin", _COS_SIN, "circle"),

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from rff_engine.plots.sheet import Sheet
-from rff_engine.plots.style import METHOD_COLOURS, METHOD_NAMES, add_band, add_curve, add_note, finish
+from rff_engine.plots.style import METHOD_COLOURS, METHOD_NAMES, add_band, add_curve, add_note, finish, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,7 +198,7 @@ def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: b
         selections = ("clustering", "random")
         panels, columns = [(method, way) for way in selections for method in ("rbf_landmarks", "pb_landmarks")], 2
     rows = len(panels) // columns
-    fig = Sheet(rows, columns, gap=(0.05, 0.14))
+    fig = new_figure(rows, columns, gap=(0.05, 0.14))
     top = 100 * max(comparison[name].max() for name in ("paper", "published", "mean", "tied_high", "draw_high")) * 1.08
     for i, (method, selection) in enumerate(panels):
         curve = comparison[comparison["method"] == method]
@@ -239,7 +238,7 @@ _MEANINGS = {
 }
 
 
-def _add_curves(fig: Sheet, curve, by: str, colour: str, ties: bool, panel: dict) -> None:
+def _add_curves(fig: go.Figure, curve, by: str, colour: str, ties: bool, panel: dict) -> None:
     x = (100 if by == "share" else 1) * curve[by].to_numpy(float)
     at = "%{x:.3g} % landmarks" if by == "share" else "D = %{x}"
     known = curve["mean"].notna().to_numpy()
@@ -269,7 +268,7 @@ def _add_curves(fig: Sheet, curve, by: str, colour: str, ties: bool, panel: dict
     add_curve(fig, x[known], printed, "", line, f"{at}<br>paper %{{y:.2f}} %", **look)
 
 
-def _add_draws(fig: Sheet, curve, x, at: str, colour: str, look: dict) -> None:
+def _add_draws(fig: go.Figure, curve, x, at: str, colour: str, look: dict) -> None:
     """Draw the range of several draws on the paper's split, as thick bars."""
     several = (curve["draws"].fillna(0) > 1).to_numpy(bool)
     if not several.any():

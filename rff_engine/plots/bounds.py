@@ -13,15 +13,16 @@ import plotly.graph_objects as go
 
 from .._typing import ArrayLike
 from ..bounds import KL_BOUNDS, LANDMARK_BOUNDS
-from .sheet import Sheet
 from .style import (
     LANDMARK_COLOURS,
     METHOD_COLOURS,
     add_curve,
     add_note,
+    add_rule,
     finish,
     fixed_margin,
     log_axis,
+    new_figure,
 )
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def bound_label(name: str, n_landmarks: int) -> str:
 
 def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int = 430) -> go.Figure:
     """Plot one bound and the empirical losses (B,) against beta; a line marks the beta of a fitted estimator."""
-    fig = Sheet()
+    fig = new_figure()
     look, label = BOUNDS[curve.name], bound_label(curve.name, curve.n_landmarks)
     name = f"{label}: {curve.best_value:.3f} at β = {curve.best_beta:.3g}"
     line = {"color": look.colour, "width": 3, "dash": look.dash}
@@ -115,11 +116,11 @@ def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int 
     )
     add_curve(fig, curve.betas, losses, "empirical loss", EMPIRICAL_LINE, "%{y:.3f}")
     if beta > 0:
-        fig.add_vline(x=beta, line={"color": GREY, "width": 1.5, "dash": "dot"})
+        add_rule(fig, x=beta)
     top = top_of([curve.best_value])
     # Above 1 a bound is vacuous.
     fig.add_hrect(y0=1, y1=top, fillcolor=GREY, opacity=0.15, line={"width": 0})
-    fig.add_hline(y=1, line={"color": GREY, "width": 1})
+    add_rule(fig, y=1, line={"color": GREY, "width": 1})
     words = {"xref": "x domain", "xanchor": "left", "yanchor": "bottom", "font": {"size": 11}}
     add_note(fig, 0, 1, "vacuous above 1", **words)
     _beta_axis(fig, curve.betas)
@@ -135,7 +136,7 @@ def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.F
     unpaid = [free.bounds[name].best_value for name in names]
     honest = [paid.bounds[name].best_value for name in names]
     top = top_of(unpaid + honest)
-    fig = Sheet()
+    fig = new_figure()
     for row, a, b in zip(rows, unpaid, honest, strict=True):
         line = {"color": GREY, "width": 3}
         fig.add_scatter(x=[a, b], y=[row, row], mode="lines", line=line, hoverinfo="skip", showlegend=False)
@@ -175,7 +176,7 @@ def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.F
 
 def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int) -> go.Figure:
     """Plot bounds that hold for n_L landmarks at once, against n_L."""
-    fig = Sheet()
+    fig = new_figure()
     theorem, inverse = BOUNDS["landmark_kl"], BOUNDS["landmark_kl_inverse"]
     for values, name, line in (
         (union.together, theorem.name, {"color": theorem.colour, "width": 2.5}),
@@ -191,7 +192,7 @@ def bounds_for_many_landmarks(union: LandmarkUnion, chosen: int) -> go.Figure:
 
 def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: float) -> go.Figure:
     """Plot how often a bound fails for at least one of n_L landmarks, against n_L; `epsilon` is allowed."""
-    fig, theorem = Sheet(), BOUNDS["landmark_kl"]
+    fig, theorem = new_figure(), BOUNDS["landmark_kl"]
     for values, name, line in (
         (union.failures_together, theorem.name, {"color": theorem.colour, "width": 2.5}),
         (union.failures_alone, "not paid", {"color": theorem.colour, "width": 2, "dash": "dot"}),
@@ -204,7 +205,7 @@ def failures_for_many_landmarks(union: LandmarkUnion, chosen: int, epsilon: floa
 
 
 def _finish_against_count(fig, counts, chosen: int) -> go.Figure:
-    fig.add_vline(x=chosen, line={"color": GREY, "width": 1.5, "dash": "dot"})
+    add_rule(fig, x=chosen)
     ticks = [count for count in (1, 10, 100, 1000) if count <= counts[-1]]
     fig.update_xaxes(title="landmarks at once, n<sub>L</sub>", fixedrange=True, **log_axis(ticks))
     return finish(fig, 400, margin=fixed_margin(top=64))
@@ -216,7 +217,7 @@ FORM_COLOURS = {"printed": VERMILION, "corrected": GREEN}
 
 def kept_and_broken_promises(case: WorstCase, true_loss: np.ndarray, rates: Mapping[str, np.ndarray]) -> go.Figure:
     """Plot bounds on samples against their true losses, and how often they fail, against the same true losses."""
-    fig = Sheet(1, 2, widths=[0.7, 0.3], gap=(0.08, 0.1))
+    fig = new_figure(1, 2, widths=[0.7, 0.3], gap=(0.08, 0.1))
     fig.add_scatter(x=[0, 0.5], y=[0, 0.5], mode="lines", name="bound = true loss", line={"color": GREY, "width": 1.5})
     for form, colour in FORM_COLOURS.items():
         bound = case.losses + getattr(case, f"{form}_width")
@@ -230,8 +231,8 @@ def kept_and_broken_promises(case: WorstCase, true_loss: np.ndarray, rates: Mapp
         )
         line, name = {"color": colour, "width": 2.5}, f"{form}, how often it fails"
         hover = "true loss %{y:.3f}: fails for %{x:.2f} % of samples"
-        add_curve(fig, 100 * rates[form], true_loss, name, line, hover, extra=form, col=2)
-    fig.add_vline(x=100 * case.epsilon, line={"color": GREY, "width": 1.5, "dash": "dot"}, col=2)
+        add_curve(fig, 100 * rates[form], true_loss, name, line, hover, extra=form, row=1, col=2)
+    add_rule(fig, x=100 * case.epsilon, col=2)
     fig.update_xaxes(title="bound", range=[0, 1], fixedrange=True, col=1)
     fig.update_xaxes(title="fails for (% of samples)", rangemode="tozero", fixedrange=True, col=2)
     fig.update_yaxes(title="true loss", range=[0, 0.5], fixedrange=True, col=1)

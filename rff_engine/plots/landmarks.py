@@ -8,15 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .sheet import Sheet
-from .style import (
-    SEQUENTIAL_SCALE,
-    SIMILARITY_SCALE,
-    add_note,
-    finish,
-    fixed_margin,
-    lying_colorbar,
-)
+from .style import SEQUENTIAL_SCALE, SIMILARITY_SCALE, add_note, finish, fixed_margin, lying_colorbar, new_figure
 from .tiles import GAP, add_points, add_stars, add_tiles, in_tile, square_tiles
 
 # Space above a tile with a title; tiles are unit squares.
@@ -48,7 +40,7 @@ def similarity_mosaic(
     tiles = np.swapaxes(rows, 0, 1) if upright else rows
     left, bottom = (np.arange(count) * (1 + GAP) for count in (tiles.shape[1], tiles.shape[0]))
     bottom = -bottom
-    fig = Sheet()
+    fig = new_figure()
     add_tiles(fig, tiles, left, bottom, "coloraxis", "similarity")
     corners = [(at, low) for low in bottom for at in left]
     add_points(fig, np.asarray(X)[:_POINTS_ON_A_MAP], np.asarray(y)[:_POINTS_ON_A_MAP], extent, corners, size=3)
@@ -69,7 +61,7 @@ def similarity_mosaic(
     return _finish_tiles(fig, height, upright, SIMILARITY_SCALE, "similarity to the star")
 
 
-def _finish_tiles(fig: Sheet, height: int, upright: bool, scale, title: str) -> go.Figure:
+def _finish_tiles(fig: go.Figure, height: int, upright: bool, scale, title: str) -> go.Figure:
     bar = lying_colorbar(title, (-1, 0, 1))
     return finish(
         fig,
@@ -84,7 +76,7 @@ def spectral_weights(Q: ArrayLike, order: np.ndarray | None = None, height: int 
     Q = np.asarray(Q)
     L, D = Q.shape
     shown = Q if order is None else np.take_along_axis(Q, np.argsort(order, axis=1, kind="stable"), axis=1)
-    fig = Sheet()
+    fig = new_figure()
     fig.add_heatmap(
         x=np.arange(1, D + 1),
         y=[f"{l + 1}" for l in range(L)],

@@ -8,7 +8,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .sheet import Sheet
 from .style import (
     METHOD_COLOURS,
     METHOD_DASHES,
@@ -16,9 +15,11 @@ from .style import (
     METHOD_SYMBOLS,
     add_band,
     add_curve,
+    add_rule,
     finish,
     fixed_margin,
     log_axis,
+    new_figure,
 )
 
 
@@ -27,7 +28,7 @@ def sorted_weights(weights: Mapping[str, ArrayLike], *, height: int = 370) -> go
 
     They are by method; "rff" is the prior.
     """
-    fig = Sheet()
+    fig = new_figure()
     lowest = 1e-4
     for method, Q in weights.items():
         ratio = np.sort(np.asarray(Q))[::-1] * len(Q)
@@ -59,8 +60,8 @@ def error_curves(
     Curves are means and half-widths of their intervals, (P,) each; `at_chosen` has both at the marked D.
     """
     D_values = np.asarray(D_values)
-    fig = Sheet()
-    fig.add_vline(x=chosen, line={"color": "#8C8C8C", "width": 1, "dash": "dot"})
+    fig = new_figure()
+    add_rule(fig, x=chosen)
     for method, (mean, margin) in curves.items():
         colour, symbol = METHOD_COLOURS[method], METHOD_SYMBOLS[method]
         low = np.maximum(mean - margin, 0)

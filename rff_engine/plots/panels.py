@@ -9,17 +9,16 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .sheet import Sheet
-from .style import add_note, finish, fixed_margin, for_colours, lying_colorbar
+from .style import add_note, finish, fixed_margin, for_colours, lying_colorbar, new_figure
 
 
-def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Sequence[str]) -> Sheet:
+def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Sequence[str]) -> go.Figure:
     """Make a row of empty square panels, each with its own pair of axes around 0.
 
     An empty title leaves space for the colour bar of `add_map`. A variable is one letter and names both axes.
     """
     P = len(extents)
-    fig = Sheet(columns=P, gap=(0.22 / P, 0))
+    fig = new_figure(columns=P, gap=(0.22 / P, 0))
     for p, (title, extent, letter) in enumerate(zip(titles, extents, variables, strict=True), start=1):
         square_panel(fig, p, extent, letter)
         if title:
@@ -27,7 +26,7 @@ def square_panels(titles: Sequence[str], extents: Sequence[float], variables: Se
     return fig
 
 
-def square_panel(fig: Sheet, panel: int, extent: float, letter: str) -> None:
+def square_panel(fig: go.Figure, panel: int, extent: float, letter: str) -> None:
     """Make a panel of the first row a square around 0; `letter` is the variable of both axes."""
     axis = {"range": [-extent, extent], "constrain": "domain", "fixedrange": True, "nticks": 6, "col": panel}
     axis |= {"zeroline": False, "showgrid": False}
@@ -37,7 +36,7 @@ def square_panel(fig: Sheet, panel: int, extent: float, letter: str) -> None:
     fig.update_yaxes(scaleanchor=_axis("x", panel), constraintoward="top", **axis)
 
 
-def finish_panels(fig: Sheet, height: int, top: int) -> go.Figure:
+def finish_panels(fig: go.Figure, height: int, top: int) -> go.Figure:
     """Return the figure of a row of panels, with `top` pixels above them."""
     return finish(fig, height, margin=fixed_margin(left=40, top=top))
 
@@ -46,7 +45,7 @@ def _axis(letter: str, panel: int) -> str:
     return letter if panel == 1 else f"{letter}{panel}"
 
 
-def add_dots(fig: Sheet, panel: int, points: ArrayLike, marker: dict, hover: str = "", **kwargs: Any) -> None:
+def add_dots(fig: go.Figure, panel: int, points: ArrayLike, marker: dict, hover: str = "", **kwargs: Any) -> None:
     """Add points (n, 2) to a panel of the first row, without an entry of the legend; the pointer shows `hover`."""
     x, y = np.asarray(points, dtype=np.float32).T
     shown = {"hovertemplate": f"{hover}<extra></extra>"} if hover else {"hoverinfo": "skip"}
@@ -55,7 +54,7 @@ def add_dots(fig: Sheet, panel: int, points: ArrayLike, marker: dict, hover: str
 
 
 def add_map(
-    fig: Sheet,
+    fig: go.Figure,
     panel: int,
     values: ArrayLike,
     extent: float,
@@ -84,7 +83,7 @@ def add_map(
         row=1,
         col=panel,
     )
-    left, right = fig.domain(panel)
+    left, right = fig.layout[_axis("xaxis", panel)].domain
     low, high = limits
     ticks = [low, (low + high) / 2, high]
     bar = lying_colorbar(title, ticks, centre=(left + right) / 2, length=0.85 * (right - left)) | bar

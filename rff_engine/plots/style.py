@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.colors
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from .._typing import ArrayLike
-from .sheet import Sheet
 
 BLUE, RED = "#2C6FB3", "#C8372D"
 CLASS_COLOURS = {-1: BLUE, 1: RED}
@@ -148,8 +148,30 @@ def darken(fig: go.Figure) -> go.Figure:
     return fig
 
 
-def finish(fig: Sheet, height: int, **layout: Any) -> go.Figure:
-    """Return the figure of a sheet with the common margins, legend and hover, which `layout` overrides."""
+def new_figure(
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    widths: Sequence[float] | None = None,
+    heights: Sequence[float] | None = None,
+    gap: tuple[float, float] = (0.1, 0.1),
+) -> go.Figure:
+    """Make an empty figure of panels with axes of their own; `gap` is between columns, then between rows."""
+    sizes = {"column_widths": widths and list(widths), "row_heights": heights and list(heights)}
+    return make_subplots(rows, columns, **sizes, horizontal_spacing=gap[0], vertical_spacing=gap[1])
+
+
+def add_rule(fig: go.Figure, *, x: float | None = None, y: float | None = None, **shape: Any) -> None:
+    """Add a line across panels, also empty ones, at a value of x or of y; by default thin, dotted and grey."""
+    shape = {"line": {"color": "#8C8C8C", "width": 1, "dash": "dot"}, "exclude_empty_subplots": False} | shape
+    if y is None:
+        fig.add_vline(x, **shape)
+    else:
+        fig.add_hline(y, **shape)
+
+
+def finish(fig: go.Figure, height: int, **layout: Any) -> go.Figure:
+    """Return a figure with the common margins, legend and hover, which `layout` overrides."""
     defaults = {
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
@@ -163,7 +185,7 @@ def finish(fig: Sheet, height: int, **layout: Any) -> go.Figure:
         fig.update_xaxes(automargin=False)
         fig.update_yaxes(automargin=False)
     fig.update_layout(**layout)
-    return fig.figure()
+    return fig
 
 
 def for_colours(values: ArrayLike) -> np.ndarray:
@@ -182,7 +204,7 @@ def fixed_margin(*, left: int = 62, right: int = 12, top: int = 36, bottom: int 
     return {"l": left, "r": right, "t": top, "b": bottom, "autoexpand": False}
 
 
-def add_band(fig: Sheet, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str, **kwargs: Any) -> None:
+def add_band(fig: go.Figure, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str, **kwargs: Any) -> None:
     """Add a light band between two curves."""
     x, low, high = (np.asarray(values, dtype=float) for values in (x, low, high))
     look = {"fill": "toself", "fillcolor": colour, "opacity": 0.18, "mode": "none", "hoverinfo": "skip"}
@@ -191,7 +213,15 @@ def add_band(fig: Sheet, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: 
 
 
 def add_curve(
-    fig: Sheet, x: Any, y: Any, name: str, line: Mapping, hover: str = "", *, extra: str | None = None, **kwargs: Any
+    fig: go.Figure,
+    x: Any,
+    y: Any,
+    name: str,
+    line: Mapping,
+    hover: str = "",
+    *,
+    extra: str | None = None,
+    **kwargs: Any,
 ) -> None:
     """Add a curve; the pointer shows `hover`, then `extra`, by default the name; nothing without `hover`."""
     after = name if extra is None else extra
@@ -201,7 +231,7 @@ def add_curve(
 
 
 def add_means(
-    fig: Sheet, x: np.ndarray, draws: np.ndarray, method: str, dash: str, sizes: np.ndarray, hover: str
+    fig: go.Figure, x: np.ndarray, draws: np.ndarray, method: str, dash: str, sizes: np.ndarray, hover: str
 ) -> None:
     """Draw a method's means over draws, (P, draws), in a band from smallest to largest; sizes of marks (P,)."""
     colour = METHOD_COLOURS[method]
@@ -216,7 +246,7 @@ def log_axis(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
     return {"type": "log", "tickvals": values, "ticktext": [f"{value:.12g}" for value in values]}
 
 
-def add_note(fig: Sheet, x: float, y: float | str, text: str, **kwargs: Any) -> None:
+def add_note(fig: go.Figure, x: float, y: float | str, text: str, **kwargs: Any) -> None:
     """Add text without an arrow."""
     fig.add_annotation(x=x, y=y, text=text, showarrow=False, **kwargs)
 

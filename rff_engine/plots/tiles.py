@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import plotly.graph_objects as go
 
 from .._typing import ArrayLike
-from .sheet import Sheet
 from .style import CLASS_COLOURS, CLASS_SYMBOLS, for_colours
 
 #: Space between tiles, which are unit squares.
@@ -15,7 +15,7 @@ GAP = 0.06
 
 
 def add_points(
-    fig: Sheet,
+    fig: go.Figure,
     X: np.ndarray,
     y: np.ndarray,
     extent: float,
@@ -49,7 +49,7 @@ def in_tile(
     return left + side * inside[:, 0], bottom + side * inside[:, 1]
 
 
-def square_tiles(fig: Sheet, left: float, right: float, bottom: float, top: float) -> None:
+def square_tiles(fig: go.Figure, left: float, right: float, bottom: float, top: float) -> None:
     """Give a figure bare axes of one scale over these ranges."""
     fig.update_xaxes(visible=False, range=[left, right], constrain="domain", fixedrange=True)
     # In a narrow window, unused height is below the tiles.
@@ -64,7 +64,13 @@ def square_tiles(fig: Sheet, left: float, right: float, bottom: float, top: floa
 
 
 def add_tiles(
-    fig: Sheet, tiles: np.ndarray, left: np.ndarray, bottom: np.ndarray, coloraxis: str, name: str, side: float = 1.0
+    fig: go.Figure,
+    tiles: np.ndarray,
+    left: np.ndarray,
+    bottom: np.ndarray,
+    coloraxis: str,
+    name: str,
+    side: float = 1.0,
 ) -> None:
     """Add tiles (R, C, V, U) at squares as one heatmap, with gaps of NaN; the pointer calls a value `name`.
 
@@ -83,7 +89,7 @@ def add_tiles(
     fig.add_heatmap(x=x, y=y, z=for_colours(z), coloraxis=coloraxis, hoverongaps=False, hovertemplate=hover)
 
 
-def add_stars(fig: Sheet, x: ArrayLike, y: ArrayLike, index: int, label: int = 0, size: int = 20) -> None:
+def add_stars(fig: go.Figure, x: ArrayLike, y: ArrayLike, index: int, label: int = 0, size: int = 20) -> None:
     """Add the star of a landmark at every place, in the colour of its class; white if `label` is 0."""
     colour, ink = (CLASS_COLOURS[label], "#FFFFFF") if label else ("#FFFFFF", "#111111")
     fig.add_scatter(

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from pages.shared import deferred
-from rff_engine.plots import sheet
 
 
 @pytest.fixture(autouse=True)
@@ -22,14 +21,6 @@ def whole_pages():
     """Pages with all their parts: nobody scrolls here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deferred, "waits", False)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def validated_figures():
-    """Figures that Plotly validates, as a server's are not."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sheet, "validate", lambda validates: None)
         yield
 
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from plotly.subplots import make_subplots
 
 import datasets
 from pages.adaptive import figures as adaptive
 from pages.data import view as errors
-from pages.shared.figures import narrow, paths
+from pages.shared.figures import paths
 from rff_engine.bounds import LANDMARK_BOUNDS
 from rff_engine.plots import bounds, landmarks, style
-from rff_engine.plots.sheet import Sheet, validate
 from rff_engine.plots.style import CLASS_COLOURS
 from rff_engine.studies import feature_methods
 from rff_engine.studies.toy import coverage
@@ -29,30 +26,6 @@ COLOURS = 2.0**-12  # the relative precision of a map's values
 @pytest.fixture
 def sample():
     return datasets.make_toy("moons", 30, 0.1, 0)
-
-
-@pytest.fixture(autouse=True)
-def same_without_validation(monkeypatch):
-    """Every figure of these tests is made without Plotly's validation too, and must not differ."""
-    make = Sheet.figure
-
-    def forms(sheet):
-        """The figure, and the same for a narrow screen in a dark theme if it is a finished one."""
-        figures = [make(sheet)]
-        if figures[0].layout.margin.l is not None:
-            figures.append(style.darken(narrow.stack(make(sheet))))
-        return [json.loads(figure.to_json()) for figure in figures]
-
-    def compared(sheet):
-        validated = forms(sheet)
-        validate(False)
-        try:
-            assert forms(sheet) == validated
-        finally:
-            validate(True)
-        return make(sheet)
-
-    monkeypatch.setattr(Sheet, "figure", compared)
 
 
 def markers(fig, colour):
@@ -103,38 +76,6 @@ def test_interval_needs_four_runs(runs):
     run = errors.with_run(errors.NOTHING, "breast", pd.DataFrame(rows | {"runs": runs}))["run"]
     assert (run["svm"], run["runs"], run["curves"][0]["test_error"]) == (pytest.approx(20), runs, [20])
     assert run["curves"][0]["half_width"] == [10 if runs == 4 else 0]
-
-
-def test_panels_and_axes_equal_those_of_plotly():
-    ours = Sheet(rows=2, columns=3, widths=(1, 2, 1), heights=(3, 1), gap=(0.1, 0.2)).figure()
-    theirs = make_subplots(
-        2, 3, column_widths=[1, 2, 1], row_heights=[3, 1], horizontal_spacing=0.1, vertical_spacing=0.2
-    )
-    for panel in range(1, 7):
-        for axis in (f"xaxis{panel}", f"yaxis{panel}"):
-            assert ours.layout[axis].domain == pytest.approx(theirs.layout[axis].domain)
-            assert ours.layout[axis].anchor == theirs.layout[axis].anchor
-
-
-def test_traces_axes_and_lines_go_to_the_panels_they_name():
-    sheet = Sheet(rows=2, columns=2)
-    sheet.add_scatter(x=[1], y=[2], row=2, col=1)
-    sheet.add_scatter(x=[1], y=[2])
-    sheet.update_xaxes(type="log", col=2)
-    sheet.add_vline(3, row=1, col=2, line={"width": 1})
-    sheet.add_hline(4, row=2)
-    figure = sheet.figure()
-    assert [(trace.xaxis, trace.yaxis) for trace in figure.data] == [("x3", "y3"), ("x", "y")]
-    assert [figure.layout[f"xaxis{k}"].type for k in (1, 2, 3, 4)] == [None, "log", None, "log"]
-    places = [(shape.xref, shape.yref, shape.x0, shape.y0, shape.x1, shape.y1) for shape in figure.layout.shapes]
-    assert places == [("x2", "y2 domain", 3, 0, 3, 1), ("x3 domain", "y3", 0, 4, 1, 4), ("x4 domain", "y4", 0, 4, 1, 4)]
-
-
-def test_unknown_property_is_refused():
-    sheet = Sheet()
-    sheet.add_scatter(x=[1], colour="red")
-    with pytest.raises(ValueError, match="colour"):
-        sheet.figure()
 
 
 def test_errors_of_methods_have_bands_from_the_best_draw_to_the_worst():

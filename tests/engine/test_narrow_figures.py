@@ -12,7 +12,6 @@ import pytest
 
 from pages.shared.figures import narrow
 from rff_engine.plots import panels
-from rff_engine.plots.sheet import Sheet
 from rff_engine.plots.style import (
     DECISION_SCALE,
     SIMILARITY_SCALE,
@@ -21,6 +20,7 @@ from rff_engine.plots.style import (
     darken,
     finish,
     fixed_margin,
+    new_figure,
 )
 
 
@@ -34,7 +34,7 @@ def three_maps() -> go.Figure:
 
 
 def curves(names, columns: int = 1, **layout) -> go.Figure:
-    fig = Sheet(columns=columns)
+    fig = new_figure(columns=columns)
     for name in names:
         fig.add_scatter(x=[0, 1], y=[1, 2], name=name, row=1, col=1)
     fig.update_xaxes(title="step")
@@ -97,7 +97,7 @@ def test_panels_name_the_axis_that_they_shared():
 
 
 def test_a_legend_below_stays_with_its_panel():
-    fig = Sheet(columns=2)
+    fig = new_figure(columns=2)
     for column in (1, 2):
         fig.add_scatter(x=[0, 1], y=[0, 1], name=f"curve {column}", legend=f"legend{column + 1}", row=1, col=column)
     below = {"orientation": "v", "yanchor": "top", "y": -0.16}
@@ -107,7 +107,7 @@ def test_a_legend_below_stays_with_its_panel():
 
 
 def test_a_note_at_a_value_keeps_its_place():
-    fig = Sheet(columns=2)
+    fig = new_figure(columns=2)
     add_note(fig, 0, 1, "vacuous above 1", xref="x2 domain", yref="y2", xanchor="left", yanchor="bottom")
     (note,) = narrow.stack(finish(fig, 400)).layout.annotations
     assert (note.xref, note.yref, note.x, note.y, note.xanchor) == ("x2 domain", "y2", 0, 1, "left")

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from rff_engine.plots.sheet import Sheet
-from rff_engine.plots.style import METHOD_COLOURS, finish, fixed_margin
+from rff_engine.plots.style import METHOD_COLOURS, finish, fixed_margin, new_figure
 
 if TYPE_CHECKING:
     from pages.data.your_data.compute import Comparison
@@ -24,7 +23,7 @@ LABELS = {
 
 def errors(comparison: Comparison) -> go.Figure:
     """Draw the mean error of every classifier as a bar, and the error on every split as a dot."""
-    fig = Sheet()
+    fig = new_figure()
     for name, (label, colour) in LABELS.items():
         of_splits = 100 * comparison.errors[name]
         label = f"{label}  <b>{of_splits.mean():.1f} %</b>"

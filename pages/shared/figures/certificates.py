@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from rff_engine.plots.sheet import Sheet
-from rff_engine.plots.style import add_curve, finish, fixed_margin
+from rff_engine.plots.style import add_curve, add_rule, finish, fixed_margin, new_figure
 
 if TYPE_CHECKING:
     from rff_engine.studies.toy.certificates import Certificate, CertifiedBlocks, Peeking
@@ -39,7 +38,7 @@ def term_label(name: str) -> tuple[str, str]:
 
 def ledger(certificate: Certificate) -> go.Figure:
     """Draw the terms of a certificate as bars, each from the end of the one before, and their sum."""
-    fig, base = Sheet(), 0.0
+    fig, base = new_figure(), 0.0
     rows = [(*term_label(term.name), 100 * term.risk, term.nats) for term in certificate.terms]
     for label, colour, risk, nats in rows:
         _bar(fig, label, colour, risk, base, f"{risk:+.3g} %, {nats:.3g} nats")
@@ -51,14 +50,14 @@ def ledger(certificate: Certificate) -> go.Figure:
         marks["test-set bound"] = (100 * certificate.test_set_bound, "dash")
     for name, (value, dash) in marks.items():
         line = {"color": ERROR_COLOUR, "width": 2, "dash": dash}
-        fig.add_vline(x=value, line=line)
+        add_rule(fig, x=value, line=line)
         add_curve(fig, [None], [None], f"{name} {value:.3g} %", line)  # the entry of the legend
     fig.update_xaxes(title="risk, %", range=[0, 1.12 * max(total, *(value for value, _ in marks.values()))])
     fig.update_yaxes(autorange="reversed", tickfont={"size": 12})
     return finish(fig, 460, margin=fixed_margin(left=178, top=40), barmode="overlay", bargap=0.3)
 
 
-def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: str) -> None:
+def _bar(fig: go.Figure, label: str, colour: str, length: float, base: float, text: str) -> None:
     fig.add_bar(
         x=[length],
         y=[label],
@@ -75,7 +74,7 @@ def _bar(fig: Sheet, label: str, colour: str, length: float, base: float, text: 
 
 def blocks_and_test_set(blocks: CertifiedBlocks) -> go.Figure:
     """Plot the certified risk as blocks come, and the test set's bound on the same points."""
-    fig = Sheet()
+    fig = new_figure()
     line, name = {"color": TOTAL_COLOUR, "width": 3}, "blocks, certified so far"
     add_curve(fig, blocks.counts, 100 * blocks.bounds, name, line, "%{x} points: %{y:.3g} %", extra="")
     reached = blocks.ends[blocks.ends[:, 0] <= blocks.counts[-1]]
@@ -94,7 +93,7 @@ def blocks_and_test_set(blocks: CertifiedBlocks) -> go.Figure:
         line = {"color": ERROR_COLOUR, "width": 2, "dash": dash}
         add_curve(fig, [0, blocks.n_bound], [100 * risk] * 2, name, line, "%{y:.3g} %")
     for start in np.cumsum(blocks.sizes)[:-1]:
-        fig.add_vline(x=int(start), line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
+        add_rule(fig, x=int(start))
     highest = 100 * min(1.0, 2.5 * max(blocks.risk_bound, blocks.test_set_bound))
     fig.update_xaxes(title="points that were counted")
     fig.update_yaxes(title="risk, %", range=[0, highest])
@@ -103,7 +102,7 @@ def blocks_and_test_set(blocks: CertifiedBlocks) -> go.Figure:
 
 def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float) -> go.Figure:
     """Plot how often the best of several guesses is certified to beat guessing; `epsilon` is allowed."""
-    fig = Sheet()
+    fig = new_figure()
     lines = {
         "test set used for all": (peeking.test_set, ERROR_COLOUR, "dash"),
         "certificate, nothing paid": (peeking.unpaid, "#D55E00", "solid"),
@@ -112,8 +111,8 @@ def failures_of_peeking(peeking: Peeking, chosen: int, epsilon: float) -> go.Fig
     for name, (failures, colour, dash) in lines.items():
         line = {"color": colour, "width": 3, "dash": dash}
         add_curve(fig, peeking.counts, 100 * failures, name, line, "%{x} looked at: fails for %{y:.3g} %")
-    fig.add_hline(y=100 * epsilon, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
-    fig.add_vline(x=chosen, line={"color": ERROR_COLOUR, "width": 1, "dash": "dot"})
+    add_rule(fig, y=100 * epsilon)
+    add_rule(fig, x=chosen)
     fig.update_xaxes(type="log", title="classifiers looked at", dtick=1)
     fig.update_yaxes(title="samples on which it fails, %", range=[0, 103])
     return finish(fig, 380, margin=fixed_margin(top=64))

@@ -10,8 +10,16 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rff_engine._typing import ArrayLike
-from rff_engine.plots.sheet import Sheet
-from rff_engine.plots.style import METHOD_COLOURS, add_band, add_curve, finish, fixed_margin, log_axis
+from rff_engine.plots.style import (
+    METHOD_COLOURS,
+    add_band,
+    add_curve,
+    add_rule,
+    finish,
+    fixed_margin,
+    log_axis,
+    new_figure,
+)
 
 if TYPE_CHECKING:
     from rff_engine.studies.toy.landmarks import LandmarkPath
@@ -49,22 +57,22 @@ def errors_and_kl(
     smallest bound (K,).
     """
     last = 2 if bound is None else 3
-    fig = Sheet(rows=last, heights=(3, 2, 2)[:last], gap=(0, 0.06))
+    fig = new_figure(rows=last, heights=(3, 2, 2)[:last], gap=(0, 0.06))
     for (name, path), look in zip(errors.items(), _LOOKS, strict=False):
         margin, hover = np.zeros(len(path.betas)), "β = %{x:.3g}: %{y:.1f} %"
         if path.margin is not None:
             margin, hover = path.margin, "β = %{x:.3g}: %{y:.1f} ± %{customdata:.1f} %"
             low = np.maximum(path.error - margin, 0)
             high = np.minimum(path.error + margin, 1)
-            add_band(fig, path.betas, 100 * low, 100 * high, _LEARNED, row=1)
+            add_band(fig, path.betas, 100 * low, 100 * high, _LEARNED, row=1, col=1)
         look = look | {"mode": "lines+markers", "customdata": 100 * margin}
-        add_curve(fig, path.betas, 100 * path.error, name, hover=hover, row=1, **look)
+        add_curve(fig, path.betas, 100 * path.error, name, hover=hover, row=1, col=1, **look)
     line = {"color": "#0072B2", "width": 2.5}
-    add_curve(fig, kl_betas, kl, kl_name, line, "β = %{x:.3g}: %{y:.3g} nats", row=last)
+    add_curve(fig, kl_betas, kl, kl_name, line, "β = %{x:.3g}: %{y:.3g} nats", row=last, col=1)
     if bound is not None:
         _add_bound(fig, np.asarray(kl_betas), np.asarray(bound))
     # A live view on the same page finds the line by its name and moves it with its slider.
-    fig.add_vline(beta, name="beta", line={"color": _MARKER, "width": 1.5, "dash": "dot"})
+    add_rule(fig, x=beta, name="beta")
     low, high = np.log10([min(kl_betas), max(kl_betas)])
     decades = 10.0 ** np.arange(np.ceil(low - 1e-9), high + 1e-9)
     fig.update_xaxes(range=[low - 0.08, high + 0.08], fixedrange=True, **log_axis(decades))  # markers at the ends
@@ -86,7 +94,7 @@ def landmark_errors_and_kl(beta: float, path: LandmarkPath, test_error: str = "t
 def _add_bound(fig, betas: np.ndarray, bound: np.ndarray) -> None:
     """Add a bound to the second panel, and a line at its smallest value."""
     line = {"color": _BOUND, "width": 2.5}
-    add_curve(fig, betas, bound, "bound on the loss", line, "β = %{x:.3g}: %{y:.3f}", row=2)
+    add_curve(fig, betas, bound, "bound on the loss", line, "β = %{x:.3g}: %{y:.3f}", row=2, col=1)
     least = np.argmin(bound)
     fig.add_scatter(
         x=betas[[least]],
@@ -96,6 +104,7 @@ def _add_bound(fig, betas: np.ndarray, bound: np.ndarray) -> None:
         marker={"color": _BOUND, "symbol": "star", "size": 12},
         hoverinfo="skip",
         row=2,
+        col=1,
     )
-    fig.add_vline(betas[least], line={"color": _BOUND, "width": 1})
+    add_rule(fig, x=betas[least], line={"color": _BOUND, "width": 1})
     fig.update_yaxes(row=2, title="bound", fixedrange=True)

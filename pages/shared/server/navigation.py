@@ -11,7 +11,6 @@ from streamlit.navigation.page import StreamlitPage
 from threadpoolctl import threadpool_limits
 
 from pages.shared import catalogue
-from rff_engine.plots import sheet
 
 _ENTERED, _RUNS = "entered through app.py", "runs of the script"
 
@@ -45,8 +44,6 @@ def count_of_runs() -> int:
 @cached({}, condition=threading.Condition())
 def settle_libraries() -> None:
     """Make reruns faster, once a server."""
-    # The tests compare figures with validated ones.
-    sheet.validate(False)
     # Figures are small problems in many sessions: BLAS threads would mostly wait for each other.
     threadpool_limits(limits=1, user_api="blas")
     # Objects made by imports need not be scanned at each collection.
