@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from conftest import PLACE_OF_POINT, drag, fold, go_to, inside, new_page, settle
+from conftest import PLACE_OF_POINT, drag, fold, go_to, inside, settle
 from playwright.sync_api import expect
 from scipy.special import ndtr
 
@@ -20,7 +20,6 @@ from pages.foundations import compute as foundations
 from pages.kernel.compute import kernel_functions, kernel_line, kernel_settings
 from pages.kernel.learn.compute import TurnedGaussianKernel, weight_summary
 from pages.shared.controls.moved_frequencies import decode
-from rff_engine.plots.style import palette
 from rff_engine.studies.toy import (
     bounds as bound_curves,
     certificates as toy_certificates,
@@ -87,64 +86,6 @@ def test_landmark_maps_are_the_engines_and_have_the_colours_of_their_values(open
         assert (green[values < -0.1] < red[values < -0.1]).all()
         neutral = np.abs(values) < 0.01
         assert neutral.any() and np.ptp([red[neutral], green[neutral], blue[neutral]], axis=0).max() <= 6
-
-
-# Accept any WebGL, and keep the context and the number of times that it draws.
-SPY_ON_WEBGL = """window.acceptSoftwareWebGL = true;
-    window.drawn = 0;
-    const draw = WebGL2RenderingContext.prototype.drawArrays;
-    WebGL2RenderingContext.prototype.drawArrays = function (...range) {
-        window.drawn += 1;
-        window.gl = this;
-        return draw.apply(this, range);
-    };"""
-# Largest differences in values and in colours between WebGL, then lost, and the canvas without it.
-COMPARE_SUMS = """async positions => {
-    const {view} = document.querySelector('.live');
-    const frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-    const seen = async () => {
-        const pictures = [];
-        for (const position of positions) {
-            view.beta.value = position;
-            view.request();
-            await frame();
-            pictures.push({maps: view.allMaps.slice(), tiles: view.tiles.map(tile => tile.image.data.slice())});
-        }
-        return pictures;
-    };
-    const first = await seen(), drawn = window.drawn;
-    gl.getExtension('WEBGL_lose_context').loseContext();
-    const then = await seen();
-    const apart = (a, b) => a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);
-    return {
-        drawn,
-        afterwards: window.drawn - drawn,
-        moved: apart(first[0].maps, first[1].maps),
-        values: first.map(({maps}, k) => apart(maps, then[k].maps)),
-        colours: first.map(({tiles}, k) => Math.max(...tiles.map((tile, l) => apart(tile, then[k].tiles[l])))),
-    };
-}"""
-
-
-def test_maps_are_the_same_by_webgl_and_after_it_is_lost(new_context, server):
-    context = new_context()
-    context.add_init_script(SPY_ON_WEBGL)
-    page = new_page(context)
-    page.complaints = []
-    page.goto(f"{server}/landmarks?landmarks=8&D=256")
-    page.wait_for_function("() => document.querySelector('.live')?.view?.mapWaves")
-    settle(page)
-    found = page.evaluate(COMPARE_SUMS, [-1.0, 0.0, 1.5])
-    assert found["drawn"] >= 3 and found["afterwards"] == 0
-    assert found["moved"] > 0.1
-    assert max(found["values"]) < 1e-4 < 1 / 255
-    # A value between two colours may take either.
-    stops = [[int(stop[i : i + 2], 16) for i in (1, 3, 5)] for stop in palette()["similarity"]]
-    colours = [
-        np.interp(np.linspace(0, len(stops) - 1, 256), range(len(stops)), part) for part in zip(*stops, strict=True)
-    ]
-    assert max(found["colours"]) <= np.ceil(np.abs(np.diff(colours)).max())
-    assert page.complaints == []
 
 
 # Distances in pixels of the lines at beta from the slider's beta, in the figure along all betas.

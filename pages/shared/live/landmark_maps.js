@@ -6,7 +6,6 @@ import { GRID } from "./constants.js";
 import { fillLosses, landmarkSample, ofWidth } from "./landmark_data.js";
 import { paintPoints, paintRing, paintStar, place } from "./marks.js";
 import {
-  cellCentres,
   cosineTable,
   errorRate,
   linearSvm,
@@ -21,18 +20,16 @@ import { Nodes } from "./nodes.js";
 import { Raster } from "./rasters.js";
 import { unpackedArray, unpackedDraw } from "./unpacking.js";
 import { LiveView } from "./view.js";
-import { hasGraphics, sumOnGraphics } from "./webgl.js";
 
 /** @import { Draws, Sample } from "./landmark_data.js" */
 /** @import { Waves } from "./maths.js" */
-/** @import { MapWaves } from "./webgl.js" */
 /** @import { Context } from "./svg.js" */
 /** @import { Data, Root } from "./view.js" */
 
 const CELL_COUNT = GRID * GRID;
-const AFTER_FIRST_PICTURE = 300; // milliseconds; opening WebGL can take as long as a picture
+const AFTER_FIRST_PICTURE = 300; // milliseconds
 
-const OF_CELLS = 2e-4; // more than the error of a map's cells, also of those from the graphics processor
+const OF_CELLS = 2e-4; // more than the error of a map's cells
 const MOST_UNSURE = 0.1; // share of the test points beyond which tables of their cosines are quicker
 
 /** A landmark's cosines, over the nodes of its map and at the training points.
@@ -55,12 +52,8 @@ export class LandmarkMaps extends LiveView {
    * @type {string | null} */
   computed = null;
 
-  /** Waves for the graphics processor; null while the view sums by itself.
-   * @type {MapWaves | null} */
-  mapWaves = null;
-
   /** @type {ReturnType<typeof setTimeout>} */
-  graphicsTimer;
+  reachTimer;
 
   /** Draws behind the data, with unpacked arrays.
    * @type {Pick<Draws, "train" | "test" | "count"> & { version: string, frequencies: Float64Array } | undefined} */
@@ -140,12 +133,9 @@ export class LandmarkMaps extends LiveView {
     this.nodes = new Nodes(this.extent, GRID, this.omega);
     this.reached = 0;
     this.Q = new Float64Array(L * maxD);
-    this.allMaps = new Float32Array(L * CELL_COUNT);
-    this.learnedMaps = Array.from({ length: L }, (_, l) => this.allMaps.subarray(l * CELL_COUNT, (l + 1) * CELL_COUNT));
-    this.singleQ = new Float32Array(L * maxD);
-    this.mapWaves = null;
-    clearTimeout(this.graphicsTimer);
-    this.graphicsTimer = setTimeout(() => this.prepareGraphics(), AFTER_FIRST_PICTURE);
+    this.learnedMaps = Array.from({ length: L }, () => new Float32Array(CELL_COUNT));
+    clearTimeout(this.reachTimer);
+    this.reachTimer = setTimeout(() => this.reach(maxD), AFTER_FIRST_PICTURE);
     this.cosine = new Float32Array(CELL_COUNT);
     this.svm = new Float64Array(L + 1);
     this.psi = new Float64Array(n * L);
@@ -178,22 +168,6 @@ export class LandmarkMaps extends LiveView {
       train: cosineTable(omega, start, count, x, y, this.X, before?.train),
       slowToFast: Array.from({ length: maxD }, (_, m) => m).sort((a, b) => speeds[a] - speeds[b]),
     };
-  }
-
-  /** From now on, use the cosines of all frequencies, and sum on the graphics processor, if there is one. */
-  prepareGraphics() {
-    this.reach(this.maxD);
-    if (hasGraphics()) this.mapWaves = this.wavesAtCells();
-  }
-
-  /** @returns {MapWaves} */
-  wavesAtCells() {
-    const { omega, maxD: D } = this;
-    const centres = cellCentres(this.extent, GRID);
-    const [along, across] = /** @type {const} */ ([0, 1]).map((axis) =>
-      Array.from({ length: this.L }, (_, l) => waves(omega, 2 * l * D, D, this.landmark(l)[axis], axis, centres)),
-    );
-    return { cells: GRID, D, along, across };
   }
 
   /** @param {number} l */
@@ -268,10 +242,8 @@ export class LandmarkMaps extends LiveView {
     const { L, D, maxD, n, Q, scratch } = this;
     this.reach(D);
     pseudoPosterior(this.loss, L, maxD, D, beta, n, Q);
-    this.singleQ.set(Q);
-    const done = this.mapWaves && sumOnGraphics(this.mapWaves, this.singleQ, D, this.allMaps);
     for (const [l, { train }] of this.cosines.entries()) {
-      if (!done) this.fillMap(l, Q, l * maxD, this.learnedMaps[l]);
+      this.fillMap(l, Q, l * maxD, this.learnedMaps[l]);
       similarities(Q, l * maxD, D, train, n, this.psi, l, L, scratch);
     }
   }
