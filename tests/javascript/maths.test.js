@@ -206,3 +206,15 @@ test("rounded terms add up to their rounded sum, each off by less than a unit", 
     for (const [j, value] of values.entries()) assert.ok(terms[j] >= 0 && Math.abs(terms[j] - value) < 0.001001);
   }
 });
+
+test("a value near two figures has two", () => {
+  assert.deepEqual([0.501187, 0.251189, 0.398107, 1.58489, 501.187, 301, 0.3].map(maths.rounded), [
+    "0.5",
+    "0.25",
+    "0.4",
+    "1.58",
+    "500",
+    "301",
+    "0.3",
+  ]);
+});

@@ -522,6 +522,13 @@ export function nearestIndex(values, wanted) {
   return best;
 }
 
+/** A value in three figures, or in two that are nearly it: 0.501 of a logarithmic scale is 0.5. @param {number} value */
+export function rounded(value) {
+  const two = Number(value.toPrecision(2));
+  const near = !Number.isInteger(value) && Math.abs(two - value) < 0.006 * Math.abs(value);
+  return String(near ? two : Number(value.toPrecision(3)));
+}
+
 /**
  * 10 to a power, rounded to three figures as the values of the app's controls are.
  *
