@@ -1,6 +1,7 @@
 // @ts-check
 // The live Landmarks view: prior and learned maps, decisions, points and spectral weights, all under one beta and D.
 
+import { paintHorizontal, paintVertical } from "../shared/live/charts.js";
 import { GRID } from "../shared/live/constants.js";
 import { Enlarged } from "./enlarged.js";
 import { LandmarkMaps } from "../shared/live/landmark_maps.js";
@@ -325,9 +326,13 @@ class LiveLandmarks extends LandmarkMaps {
     }
     this.weightRaster.set(shown, 0, this.topWeight, "sequential");
     this.weightRaster.paint(c, w, h, false);
-    if (landmark === undefined) return;
     const row = h / L;
     const cell = w / D;
+    c.strokeStyle = "rgba(128, 128, 128, 0.5)";
+    c.lineWidth = 1;
+    for (let k = 1; k < D && cell > 8; k++) paintVertical(c, k * cell, 0, h);
+    for (let l = 1; l < L; l++) paintHorizontal(c, 0, w, l * row);
+    if (landmark === undefined) return;
     c.beginPath();
     if (frequency === undefined) c.rect(1, landmark * row + 1, w - 2, row - 2);
     else c.rect(frequency * cell, landmark * row, cell, row);

@@ -177,6 +177,8 @@ def test_on_a_projector_code_question_and_predictions_are_large(lecturer, enter,
     board.locator(".board-next").press("Enter")
     expect(board.locator(".board-count")).to_have_text(f"step 2 of {len(LESSON.steps)}")
     expect(board.locator(".board-tally")).to_have_text("0 predictions")
+    assert not lecturer.evaluate("document.querySelector('.board').matches(':modal')")  # the picture stays in sight
+    board.get_by_role("button", name="Join").press("Enter")
     assert lecturer.evaluate("document.querySelector('.board').matches(':modal')")
     assert lecturer.evaluate("document.querySelector('.board').contains(document.activeElement)")
     student.get_by_role("button", name="Go to step 2, where the class is").click()

@@ -208,7 +208,7 @@ test("rounded terms add up to their rounded sum, each off by less than a unit", 
 });
 
 test("a value near two figures has two", () => {
-  assert.deepEqual([0.501187, 0.251189, 0.398107, 1.58489, 501.187, 301, 0.3].map(maths.rounded), [
+  assert.deepEqual([0.501187, 0.251189, 0.398107, 1.58489, 501.187, 301, 0.3].map(maths.inFigures), [
     "0.5",
     "0.25",
     "0.4",

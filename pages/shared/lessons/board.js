@@ -25,6 +25,9 @@ export class Board {
   /** @type {Data} */
   data;
 
+  /** Whether the picture is beside the board: from the first reveal on, or as the lecturer chooses. */
+  beside = false;
+
   /** Code of the room whose secret was sent to the session. */
   sent = "";
 
@@ -41,6 +44,10 @@ export class Board {
     this.find(".close-board").onclick = () => this.dialog.close();
     this.dialog.onkeydown = ({ key }) => {
       if (key === "Escape") this.dialog.close(); // browsers do so for modal dialogs only
+    };
+    this.find(".board-picture").onclick = () => {
+      this.beside = !this.beside;
+      this.write();
     };
     this.find(".open-room").onclick = () => this.act("open room");
     for (const name of [".reveal", ".board-reveal"]) this.find(name).onclick = () => this.act("reveal");
@@ -108,7 +115,10 @@ export class Board {
     this.find(".follow").hidden = this.leads || room.step === data.step;
     this.find(".follow").textContent = `Go to step ${room.step}, where the class is`;
     if (!this.dialog.open) return;
+    if (room.revealed) this.beside = true;
     this.place();
+    this.find(".board-picture").textContent = this.beside ? "Join" : "Picture";
+    for (const name of [".board-picture", ".join"]) this.find(name).hidden = room.revealed;
     this.find("#board-title").textContent = data.title;
     this.find(".board-count").textContent = `step ${data.step} of ${data.steps}`;
     this.find(".board-text").textContent = data.text;
@@ -164,10 +174,9 @@ export class Board {
     this.write();
   }
 
-  /** Fill the window with the board; once the outcome is shown, leave the picture visible, which changes with it. */
+  /** Fill the window with the board, to join by, or leave the picture visible that the step is about. */
   place() {
-    const { dialog } = this;
-    const beside = this.room.revealed;
+    const { dialog, beside } = this;
     if (dialog.open && dialog.classList.contains("beside") === beside) return;
     dialog.close();
     dialog.classList.toggle("beside", beside);

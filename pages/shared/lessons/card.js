@@ -156,7 +156,8 @@ class LessonCard {
     const button = this.find(".next");
     button.textContent = last ? (next ? `Next lesson: ${next} ›` : "Done") : decided || waits ? "Next ›" : "Skip ›";
     const { room, leads } = this.board;
-    button.hidden = (last && !decided) || (room !== null && !room.revealed && !leads); // the class goes on together
+    const together = room !== null && (last || (!leads && step >= room.step)); // the class goes on together
+    button.hidden = (last && !decided) || together;
     button.classList.toggle("primary", decided);
     this.find(".to-summary").hidden = !this.data.app || !last || !decided || this.board.leads;
     // The pressed button is gone: focus the button that leads on.
@@ -187,7 +188,7 @@ class LessonCard {
     const correct = answer === right;
     return [
       ...(correct ? [] : [paragraph("guess", `Your prediction: ${answers[answer]}`)]),
-      paragraph("verdict", `${correct ? "✓ Right:" : "Not quite:"} ${answers[right]}`),
+      paragraph("verdict", `${correct ? "✓ Right:" : "Not quite. Right:"} ${answers[right]}`),
       paragraph("outcome", outcome),
     ];
   }

@@ -523,7 +523,7 @@ export function nearestIndex(values, wanted) {
 }
 
 /** A value in three figures, or in two that are nearly it: 0.501 of a logarithmic scale is 0.5. @param {number} value */
-export function rounded(value) {
+export function inFigures(value) {
   const two = Number(value.toPrecision(2));
   const near = !Number.isInteger(value) && Math.abs(two - value) < 0.006 * Math.abs(value);
   return String(near ? two : Number(value.toPrecision(3)));

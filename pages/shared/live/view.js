@@ -5,7 +5,7 @@
 import { paintChart, paintSwatch } from "./charts.js";
 import { setTheme, tableOf } from "./rasters.js";
 import { cssColour } from "./colours.js";
-import { nearestIndex, rounded, roundedPower } from "./maths.js";
+import { inFigures, nearestIndex, roundedPower } from "./maths.js";
 import { INK_OF_FILES, svgOf } from "./picture.js";
 import { FAMILY_OF_FILES, setFamily } from "./typeface.js";
 import { unpackedArray } from "./unpacking.js";
@@ -312,7 +312,7 @@ export class LiveView {
    * @param {string} name
    */
   text(name) {
-    return rounded(this.value(name));
+    return inFigures(this.value(name));
   }
 
   /**
