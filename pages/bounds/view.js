@@ -5,6 +5,7 @@ import { apart, paintArea, paintCurve, paintLevel, paintMarker, paintSwatch } fr
 import { circle, diamond, fillAndOutline, paintRing } from "../shared/live/marks.js";
 import { addingUp, least, nearestIndex } from "../shared/live/maths.js";
 import { Raster } from "../shared/live/rasters.js";
+import { INK_OF_FILES } from "../shared/live/picture.js";
 import { LiveView, mounting } from "../shared/live/view.js";
 
 /** @import { Dash, Frame, Inside, Scale } from "../shared/live/charts.js" */
@@ -302,9 +303,12 @@ class LiveBounds extends LiveView {
   paintVacuous(c, py, frame) {
     c.fillStyle = "rgba(128, 128, 128, 0.15)";
     c.fillRect(frame.left, frame.top, frame.right - frame.left, py(1) - frame.top);
-    c.fillStyle = this.ink;
+    const words = "vacuous above 1";
+    c.fillStyle = "rgba(255, 255, 255, 0.75)"; // readable on every colour of a term
+    c.fillRect(frame.left + 3, py(1) - 1.3 * this.rem, c.measureText(words).width + 6, 1.2 * this.rem);
+    c.fillStyle = INK_OF_FILES;
     c.textAlign = "left";
-    c.fillText("vacuous above 1", frame.left + 6, py(1) - 4);
+    c.fillText(words, frame.left + 6, py(1) - 0.4 * this.rem);
   }
 
   /** @param {Context} c @param {Line} curve @param {Scale} px @param {Scale} py */

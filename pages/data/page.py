@@ -124,6 +124,7 @@ FEATURES = (
         "Germain, 2019, Section 6.2).",
     )
 )
+LANDMARKS_ASK = "**Do similarities to landmarks err less when they are learned?**"
 LANDMARKS = (
     "[[Prior]] similarities depend on distance alone. Solid: k-means centroids; dotted: random [[landmarks]]. "
     "Thick: mean test error with a 95 % interval; thin: training error. The dashed line is the kernel SVM."
@@ -163,7 +164,7 @@ def show_errors(values, settings: RunSettings, rows: Sequence[dict] = (), n_test
         seen = "**Click a data set to enlarge it; drag the curves to move D.**"
         details += FEATURES
     else:
-        seen = "**Compare the colours: do learned similarities, which follow the labels, err less?**"
+        seen = "**Click a data set to enlarge it.**"
         details += LANDMARKS
     info = datasets.describe(settings.dataset)
     about = f"**{info.title}**: {info.n_samples} rows, {info.n_features} columns. {info.description} {info.source}."
@@ -292,7 +293,8 @@ def main() -> None:
     tour = lessons.Tour("real_data", CONTROLS)
     values = mount(CONTROLS, tour, first=("dataset", "D", "beta"))
     layout.title(
-        "**How many learned cosines do what many random ones do?** On seven data sets, over random splits.",
+        ("**How many learned cosines do what many random ones do?**" if values.study == "features D" else LANDMARKS_ASK)
+        + " On seven data sets, over random splits.",
     )
     tour.show_card()
     settings = run_settings(values)

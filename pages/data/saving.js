@@ -36,3 +36,22 @@ export function saving({ curves }, D) {
     long: `${begin}; random ones need ${enough[0]} for that, and ${D} of them err ${same.toFixed(1)} %.`,
   };
 }
+
+/**
+ * Compare learned landmarks with the prior's at the largest share of landmarks, k-means centroids.
+ *
+ * @param {Known} known
+ */
+export function ofLandmarks({ curves }) {
+  const last = (/** @type {string} */ method) => {
+    const curve = curves.find((one) => one.method === method && !one.random);
+    return curve && { share: Math.max(...curve.x), error: curve.test_error[curve.x.indexOf(Math.max(...curve.x))] };
+  };
+  const [learned, prior] = [last("pb_landmarks"), last("rbf_landmarks")];
+  if (!learned || !prior) return { short: "", long: "" };
+  const [ours, theirs] = [learned, prior].map(({ error }) => error.toFixed(1));
+  return {
+    short: `${theirs} → ${ours} %`,
+    long: `With ${learned.share} % of the rows as landmarks: ${ours} % with learned similarities, ${theirs} % with the prior's.`,
+  };
+}

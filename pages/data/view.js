@@ -5,7 +5,7 @@ import { evenTicks, paintArea, paintCurve, paintLevel, paintMarker, tickStep } f
 import { PALETTE } from "../shared/live/constants.js";
 import { circle, fillAndOutline } from "../shared/live/marks.js";
 import { LiveView, mounting } from "../shared/live/view.js";
-import { saving } from "./saving.js";
+import { ofLandmarks, saving } from "./saving.js";
 
 /** @import { Dash, Frame, Scale, Ticks } from "../shared/live/charts.js" */
 /** @import { Context } from "../shared/live/svg.js" */
@@ -115,13 +115,17 @@ class LiveErrors extends LiveView {
     this.find(".one-words").textContent =
       `${shown.name}: ${whose} over ${shown.runs} split${shown.runs === 1 ? "" : "s"}`;
     const features = data.study === "features";
-    this.find(".saving").textContent = features ? saving(shown, D).long : "";
-    this.find(".all-words").textContent = features ? `${D} learned do the work of …` : "";
+    const told = (/** @type {Known} */ known) => (features ? saving(known, D) : ofLandmarks(known));
+    this.find(".saving").textContent = told(shown).long;
+    this.find(".thin").textContent = `thin: training error${features ? "" : "; dotted: random landmarks"}`;
+    this.find(".all-words").textContent = features
+      ? `${D} learned do the work of …`
+      : "Test error, the prior's → learned";
     for (const known of /** @type {Known[]} */ (data.sets)) {
       const { button, words } = this.small.get(known.name);
       button.setAttribute("aria-pressed", String(known.name === shown.name));
-      button.title = features ? `${known.name}: ${saving(known, D).long}` : known.name;
-      words.textContent = known.name + (features ? `: ${saving(known, D).short}` : "");
+      button.title = `${known.name}: ${told(known).long}`;
+      words.textContent = `${known.name}: ${told(known).short}`;
     }
   }
 

@@ -96,7 +96,7 @@ def predict(page, lesson: Lesson, step: int, correct: bool) -> None:
     answer = now.right if correct else (now.right + 1) % len(now.answers)
     page.locator(".lesson .answers button").nth(answer).click()
     expect(page.locator(".lesson .outcome")).to_have_text(filled(now.outcome))
-    expect(page.locator(".lesson .verdict")).to_have_text(filled(now.answers[now.right], "(✓ Right:|Not quite. Right:) "))
+    expect(page.locator(".lesson .verdict")).to_have_text(filled(now.answers[now.right], "(✓|Not quite.) Right: "))
     expect(page.locator(".lesson .guess")).to_have_count(0 if correct else 1)
     if not correct:
         expect(page.locator(".lesson .guess")).to_have_text(filled(now.answers[answer], "Your prediction: "))

@@ -331,7 +331,12 @@ class LiveCertificate extends LiveView {
           c.textAlign = "left";
           c.fillText("a coin", frame.left + 4, py(COIN) - 4);
         }
-        if (heldOut !== null) paintLevel(c, frame, py(heldOut), this.ink, "dash");
+        if (heldOut !== null) {
+          paintLevel(c, frame, py(heldOut), this.ink, "dash");
+          c.fillStyle = this.ink;
+          c.textAlign = "left";
+          c.fillText("test-set bound", frame.left + 4, py(heldOut) - 4);
+        }
         paintCurve(c, along(tests).slice(Number(tied)), this.data.grey, "solid"); // a tie is no error of a class
         paintCurve(c, along(bounds), this.data.total, "solid");
         const x = px(this.value("stretch"));

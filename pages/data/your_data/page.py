@@ -55,8 +55,8 @@ def show_comparison(values, chosen) -> compute.Comparison:
     useless = found.errors["learned"].mean() >= found.errors["majority"].mean()
     st.markdown(
         f"**{VERDICTS[found.verdict]}**{asked} On all {chosen.dataset.n_features} columns: **{error['learned']} error "
-        f"with {compute.COSINES} learned cosines**, {error['random']} with random ones, {error['svm']} by a kernel "
-        f"SVM; always saying one class errs on {error['majority']}."
+        f"with {compute.COSINES} learned cosines**, {error['random']} with random ones ({error['width']} if labels "
+        f"choose their width), {error['svm']} by a kernel SVM; always saying one class errs on {error['majority']}."
         + (" No cosines are better than that: **these columns do not tell the classes.**" if useless else "")
     )
     layout.figure(
@@ -205,8 +205,7 @@ def main() -> None:
     values = mount(CONTROLS)
     hide_controls(["sample"])
     layout.title(
-        "Bring a table: which of its columns tell the classes, does **learning from labels** help, and what can a "
-        "classifier promise?",
+        "Bring a table: does **learning from labels** help, and what can a classifier promise?",
     )
     table = upload.current_table(values.sample)
     with st.container(horizontal=True, vertical_alignment="center", key="bring"):
