@@ -156,6 +156,7 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
     sections = _write_sections(scenes, every, folder / page.name)
     most = max(scenes, key=lambda scene: len(scene.controls))  # some controls come with others
     scales = {key: reader.allowed(key) for key in beside}
+    chooses = next((key for key in _CHOSEN if key in keys), "")
     codes = [_PICKS] if clicks else [key for key in _CODES if key in (default.view or ())]
     every += codes
     description = {
@@ -167,7 +168,8 @@ def export_page(page: Page, view_html: str, folder: Path, only_defaults: bool = 
         "scenes": views,
         "sections": sections,
         "follows": followed(sections),
-        "chooses": next((key for key in _CHOSEN if key in keys), ""),
+        "chooses": chooses,
+        "choices": reader.allowed(chooses) if chooses else [],
         "computes": page.view if grid.samples else None,
         "clicks": clicks,
         "codes": codes,

@@ -39,7 +39,8 @@ import { load } from "./store.js";
  * @property {{ none: string, most: number, too_many: string, gone: string[] } | null} clicks on points, which become landmarks
  * @property {string[]} codes of what a reader sets by hand in the live view, by their keys
  * @property {Record<string, Record<string, string>>} words other texts than the page's own, by the number of candidates
- * @property {string} chooses the control that a click in the live view sets, by its value or its place among its values; or ""
+ * @property {string} chooses the control that a click in the live view sets, or ""
+ * @property {string[]} choices its values; a click says a value, or its place among them
  * @property {Preset[]} presets
  * @property {Lesson[]} lessons
  * @property {Record<string, { page: string, title: string }>} following each lesson, by its key
@@ -243,12 +244,10 @@ class Page {
 
   /** Take what the reader clicked or moved in the live view. @param {any} value */
   take(value) {
-    const { clicks, chooses, controls, codes } = this.description;
+    const { clicks, chooses, choices, codes } = this.description;
     if (clicks) this.pick(value);
-    else if (chooses) {
-      const { values } = controls.find(({ key }) => key === chooses);
-      this.change({ [chooses]: values[value] ?? value }, chooses);
-    } else if (codes.length) this.change({ [codes[0]]: value });
+    else if (chooses) this.change({ [chooses]: choices[value] ?? value }, chooses);
+    else if (codes.length) this.change({ [codes[0]]: value });
   }
 
   /** Make these points the landmarks, if they are not too many. @param {number[]} rows */

@@ -112,8 +112,8 @@ class LiveErrors extends LiveView {
     const { shown, data } = this;
     const D = this.value("D");
     const whose = shown === data.run && data.sets.length ? "your settings, mean" : "mean";
-    this.find(".one-words").textContent =
-      `${shown.name}: ${whose} over ${shown.runs} split${shown.runs === 1 ? "" : "s"}`;
+    const over = `${whose} over ${shown.runs} split${shown.runs === 1 ? "" : "s"}`;
+    this.find(".one-words").textContent = `${shown.name}: ${shown.runs ? over : "not computed yet"}`;
     const features = data.study === "features";
     const told = (/** @type {Known} */ known) => (features ? saving(known, D) : ofLandmarks(known));
     this.find(".saving").textContent = told(shown).long;
