@@ -30,6 +30,8 @@ from rff_engine.studies.running.store import Store
 #: Data sets whose rows ship.
 DATASETS = ("breast", *(name for name in letarte.DATASETS if name != "breast"))
 VALIDATED = "validated"
+#: Numbers of frequencies to choose from; rows that ship have all of them.
+COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 KINDS = {"features": FeatureSweep, "landmarks": LandmarkStudy}
 
 

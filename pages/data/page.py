@@ -26,7 +26,7 @@ METHODS = {
     "landmarks": {"SVM": "svm", "RBF landmarks": "rbf_landmarks", "PB landmarks": "pb_landmarks"},
 }
 
-FREQUENCIES = Scale("D", "Frequencies D", None, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 5)
+FREQUENCIES = Scale("D", "Frequencies D", None, compute.COUNTS, 5)
 CONTROLS = (
     Options("dataset", "Data set", "Data sets with two classes.", TWO_CLASSES, "breast"),
     FREQUENCIES,

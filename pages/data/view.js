@@ -12,7 +12,6 @@ import { ofLandmarks, saving } from "./saving.js";
 /** @import { Known } from "./saving.js" */
 /** @import { Data, Report, Root } from "../shared/live/view.js" */
 
-const COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // of the control
 const ROOM = 1.06; // of an axis above its largest value
 
 class LiveErrors extends LiveView {
@@ -28,7 +27,6 @@ class LiveErrors extends LiveView {
   /** @param {Root} root */
   constructor(root) {
     super(root);
-    this.setCounts(COUNTS);
     const one = this.panel("canvas.one", (c, w, h) => this.paintOne(c, w, h));
     this.draggable(one.canvas, (fraction) => {
       const { low, high } = this.axis;
@@ -46,11 +44,9 @@ class LiveErrors extends LiveView {
 
   /** Ends of the enlarged chart's axis. */
   get axis() {
-    if (this.data.study === "landmarks") return { low: 0, high: 10.5 };
-    return {
-      low: -0.08,
-      high: Math.log10(Math.max(...this.shown.curves.flatMap(({ x }) => x), 1000)) + 0.08,
-    };
+    const xs = this.shown.curves.flatMap(({ x }) => x);
+    if (this.data.study === "landmarks") return { low: 0, high: 1.05 * Math.max(...xs, 10) };
+    return { low: -0.08, high: Math.log10(Math.max(...xs, ...this.counts)) + 0.08 };
   }
 
   /** The set that is enlarged; a run's rows stand in place of those that are known.
@@ -72,8 +68,9 @@ class LiveErrors extends LiveView {
   /** @param {Data} data @param {Report} report */
   update(data, report) {
     if (data.chosen !== this.given?.chosen) this.asked = null;
-    super.update({ ...data, sample: `${data.version} ${data.chosen}` }, report);
-    if (!("D" in data.settings)) this.hide(["D"]);
+    this.setCounts(data.counts);
+    super.update(data, report);
+    if (data.study === "landmarks") this.hide(["D"]);
   }
 
   /** @param {Data} data */
@@ -83,6 +80,7 @@ class LiveErrors extends LiveView {
       const { line } = swatch.dataset;
       swatch.parentElement.hidden = line !== "svm" && features === line.includes("landmarks");
     }
+    this.find(".panels").hidden = !data.sets.length; // as beside your table
     for (const known of /** @type {Known[]} */ (data.sets)) {
       if (!this.small.has(known.name)) this.addSmall(known.name);
     }
@@ -170,8 +168,10 @@ class LiveErrors extends LiveView {
     const features = this.data.study === "features";
     const high = top(shown, true);
     const ticks = features
-      ? COUNTS.filter((count) => w > 420 || /^1/.test(String(count))).map((count) => [Math.log10(count), String(count)])
-      : evenTicks(10, 2);
+      ? this.counts
+          .filter((count) => w > 420 || /^1/.test(String(count)))
+          .map((count) => [Math.log10(count), String(count)])
+      : evenTicks(axis.high, tickStep(axis.high, 4));
     this.frame = this.chart(c, w, h, {
       x: { ...axis, ticks: /** @type {Ticks} */ (ticks) },
       y: { low: 0, high, ticks: evenTicks(high, tickStep(high, 4)) },

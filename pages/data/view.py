@@ -12,17 +12,15 @@ from pages.shared.live.packing import with_version
 
 #: Least number of runs with intervals: those of two or three would hide the curves.
 _FEWEST_RUNS = 4
+#: Nothing that is known, for a run alone.
+NOTHING: dict[str, Any] = {"study": "features", "counts": compute.COUNTS, "sets": [], "run": None}
 
 
 def live_errors(study: str, methods: Sequence[str], beta: str) -> dict[str, Any]:
     """Pack the means of all sets whose rows ship."""
     means = {name: compute.shipped_means(study, name, methods, beta) for name in compute.DATASETS}
     sets = [_curves(name, curves) for name, curves in means.items() if not curves.empty]
-    return with_version({"study": study, "sets": sets, "run": None})
-
-
-#: Nothing that is known, for a run alone.
-NOTHING = {"study": "features", "sets": [], "run": None}
+    return with_version(NOTHING | {"study": study, "sets": sets})
 
 
 def with_run(packed: dict[str, Any], name: str, means: pd.DataFrame) -> dict[str, Any]:

@@ -156,7 +156,8 @@ def show_sweep(values, chosen) -> None:
         remembered(key, lambda: rows)
         st.rerun()  # without the button
     means = error_by_features(rows)
-    live.mount("errors", view.with_run(view.NOTHING, "your table", means), values, chosen="your table")
+    alone = view.NOTHING | {"counts": compute.SWEEP.n_features}
+    live.mount("errors", view.with_run(alone, "your table", means), values, chosen="your table")
     layout.caption_below(
         "**Compare the curves at small [[D]]: where the labels favour some frequencies, a learned distribution needs "
         "fewer.**",
