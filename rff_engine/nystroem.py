@@ -22,7 +22,7 @@ from .features import row_norms
 from .kernels import BLOCK_ENTRIES, SpectralKernel
 
 _LONGEST_ROW = 100.0
-_COLUMNS = 128  # of a triangular root at once
+_COLUMNS = 96  # of a triangular root at once
 
 __all__ = ["KernelOfRows", "NystroemMap", "PrecomputedKernel"]
 
@@ -80,7 +80,7 @@ class NystroemMap:
     kernel : SpectralKernel, KernelOfRows or PrecomputedKernel
     landmarks : array or CSR matrix of shape (r, d)
     root : array of shape (r, r)
-        R, lower triangular with a positive diagonal; eigenvalues of K_landmarks are at least 1e-12.
+        R, lower triangular. An eigenvalue of K_landmarks below 1e-12, as of equal landmarks, is rounding and left out.
     """
 
     kernel: Any
@@ -91,7 +91,8 @@ class NystroemMap:
     def on(cls, kernel: Any, landmarks: MatrixLike) -> NystroemMap:
         """Make Nyström features of a kernel on given landmarks."""
         values, vectors = np.linalg.eigh(kernel._values(landmarks).astype(np.float64, copy=False))
-        triangle = np.linalg.qr((vectors / np.sqrt(values.clip(min=1e-12))).T).R.T
+        roots = np.sqrt(values, out=np.full(len(values), np.inf), where=values >= 1e-12)
+        triangle = np.linalg.qr((vectors / roots).T).R.T
         return cls(kernel, landmarks, triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0))
 
     def transform(self, X: MatrixLike, n_jobs: int | None = None) -> np.ndarray:
@@ -113,6 +114,6 @@ class NystroemMap:
                 to = features[at, some]
                 np.matmul(values[:, some.start :], root[some.start :, some], out=to, casting="same_kind")
 
-        jobs = [(at,) for at in pieces(0, n, max(1, BLOCK_ENTRIES // r))]
+        jobs = [(at,) for at in pieces(0, n, max(1, min(_blocks.ROWS, BLOCK_ENTRIES // r)))]
         _blocks.on_threads(fill, jobs, _blocks.phase_work(X, r) + n * r * r, n_jobs)
         return features
