@@ -6,9 +6,9 @@ takes the bound of a test set if that is smaller. docs/theory.md has the bounds 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -150,6 +150,8 @@ def unit_features(features: ArrayLike) -> np.ndarray:
 class VotePosterior:
     """Normal weights N(mean, I) on features of length 1, with the prior N(prior_mean, I), and errors on n rows.
 
+    `mean` and the errors of several may be stacked, for `risks` alone.
+
     Attributes
     ----------
     mean, prior_mean : ndarray of shape (F,)
@@ -177,9 +179,13 @@ class VotePosterior:
         (errors,), (together,) = _margin_errors(z * signs[:, None], prior_mean[None])
         return cls(prior_mean, prior_mean, errors, together, len(z), epsilon, Choice(), margin)
 
+    def after_look(self, n_looks: int) -> Self:
+        """Return the same where `n_looks` feature maps were looked at; the bound holds for all of these."""
+        return replace(self, choice=self.choice._replace(n_choices=self.choice.n_choices * n_looks))
+
     @property
-    def scale(self) -> float:
-        return float(np.linalg.norm(self.mean - self.prior_mean))
+    def scale(self) -> Any:
+        return np.linalg.norm(self.mean - self.prior_mean, axis=-1)
 
     @property
     def _terms(self) -> tuple:
@@ -188,7 +194,8 @@ class VotePosterior:
     @cached_property
     def vote_bounds(self) -> np.ndarray:
         """The bound on the vote for each of `THRESHOLDS`; all hold at once. With a `margin`, at its threshold."""
-        return _vote_bounds(self.margin_errors, self.scale, self.n, self.epsilon, self.choice, self.margin)
+        scale = self.scale[..., None]
+        return _vote_bounds(self.margin_errors, scale, self.n, self.epsilon, self.choice, self.margin)
 
     @property
     def bound(self) -> float:
@@ -221,10 +228,10 @@ class VotePosterior:
             bounds.c_bound(self.margin_errors[0], disagreement, ratio, scale, n, epsilon, self.choice.n_choices)
         )
 
-    def ledger(self) -> tuple[CertificateTerm, ...]:
-        """List the terms of `bound` in the order of their addition."""
-        error, margin = float(self.margin_errors[THRESHOLDS.index(self.threshold)]), self.margin
-        choice, confidence = self.choice, {CONFIDENCE: -np.log(self.epsilon)}
+    @property
+    def _prices(self) -> dict[str, Any]:
+        """Nats of the terms between the margin error and the vote, in the order of their addition."""
+        choice, confidence, margin = self.choice, {CONFIDENCE: -np.log(self.epsilon)}, self.margin
         chosen = {f"choice of feature map, ln({choice.n_choices})": np.log(choice.n_choices)}
         if margin:
             share = margin.epsilon / self.epsilon
@@ -234,16 +241,26 @@ class VotePosterior:
             sample = {"sample, ln(2 sqrt(n))": np.log(2 * np.sqrt(self.n))}
             threshold = {f"choice of threshold, ln({len(THRESHOLDS)})": np.log(len(THRESHOLDS))}
             prices = confidence | sample | chosen | threshold
-        prices |= {choice.name: choice.log_ratio, "weights": self.scale**2 / 2}
-        terms, spent, reached = [CertificateTerm("margin error on the rows", 0.0, error)], 0.0, error
-        for name, nats in prices.items():
-            spent += nats
-            budget = max(spent, 0.0) / self.n
+        return prices | {choice.name: choice.log_ratio, "weights": self.scale**2 / 2}
+
+    def risks(self) -> np.ndarray:
+        """Return what each term of `ledger` adds, (.., terms)."""
+        at = self.vote_bounds.argmin(axis=-1)[..., None]
+        error = np.take_along_axis(self.margin_errors, at, axis=-1)[..., 0]
+        spent, reached = 0.0, [np.zeros_like(error), error]
+        for nats in self._prices.values():
+            spent = spent + nats
+            budget, margin = np.maximum(spent, 0.0) / self.n, self.margin
             after = bounds.catoni_mean(error, budget, margin.rate) if margin else bounds.largest_mean(error, budget)
-            terms.append(CertificateTerm(name, float(nats), float(after) - reached))
-            reached = float(after)
-        name = f"from margins to the vote, threshold {self.threshold:g}"
-        return (*terms, CertificateTerm(name, 0.0, self.bound - reached))
+            reached.append(after)
+        return np.diff(np.stack([*reached, self.vote_bounds.min(axis=-1)], axis=-1))
+
+    def ledger(self) -> tuple[CertificateTerm, ...]:
+        """List the terms of `bound` in the order of their addition."""
+        prices = self._prices
+        names = "margin error on the rows", *prices, f"from margins to the vote, threshold {self.threshold:g}"
+        nats = (0.0, *map(float, prices.values()), 0.0)
+        return tuple(map(CertificateTerm, names, nats, self.risks().tolist()))
 
 
 def _vote_bounds(errors, scale, n: int, epsilon: float, choice: Choice, margin: Margin | None) -> np.ndarray:

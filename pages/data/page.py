@@ -294,7 +294,7 @@ def main() -> None:
     values = mount(CONTROLS, tour, first=("dataset", "D", "beta"))
     layout.title(
         ("**How many learned cosines do what many random ones do?**" if values.study == "features D" else LANDMARKS_ASK)
-        + " On seven data sets, over random splits.",
+        + " On nine data sets, over random splits.",
     )
     tour.show_card()
     settings = run_settings(values)
@@ -311,13 +311,16 @@ def main() -> None:
             show_run(values, settings, run)
         except layout.EXPECTED_ERRORS as error:
             layout.show_error(error)
-    if settings.study == "features":
+    by_heart = [(values.D, values.shuffled)] if settings.study == "features" else []
+    if by_heart:
         deferred.show("memory", lambda: show_memory(values))
     sharing.offer(
         "real_data",
         CONTROLS,
         values,
-        lambda: report.to_frame(rows or ([] if run is None else list(run.rows))),
+        lambda: report.to_frame(
+            [*(rows or (() if run is None else run.rows)), *(compute.memory_row(*one) for one in by_heart)]
+        ),
         {"study": settings.study, "methods": settings.methods},
     )
 

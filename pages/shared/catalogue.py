@@ -101,7 +101,7 @@ class Page:
 _MORE = "More"
 _BETAS = (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0)
 _SAMPLES: Products = ({"data": EVERY, "n": (30, 50, 100, 200, 300, 500, 1000), "seed": tuple(range(5))},)
-_SHIPPED = ("breast", "ads", "adult", "farm", "mnist17", "mnist49", "mnist56")
+_SHIPPED = ("breast", "digits_odd", "wine_good", "ads", "adult", "farm", "mnist17", "mnist49", "mnist56")
 _FEW_INPUTS = ("line", "moons", "clusters")
 
 #: All pages, in the order of the menus.

@@ -21,11 +21,13 @@ def title(introduction: str = "", heading: str = "") -> None:
 
     Without sentences there is no button for them in projector mode.
     """
-    st.html(f"<style>{_STYLE}</style>")
+    page = navigation.page()
+    # Streamlit marks the page itself in the bar, which lacks second tabs.
+    first = f'[data-testid="stTopNavLink"][href$="/{page.of or page.name}"] {{ background: rgb(187 187 165 / 25%); }}'
+    st.html(f"<style>{_STYLE}{first}</style>")
     with st.container(key="unseen"):
         screen.mount()
         glossary.mount()
-    page = navigation.page()
     with presentation.title_place():
         with st.container(horizontal=True, vertical_alignment="center", key="tabs"):
             st.title(heading or page.question, width="content")

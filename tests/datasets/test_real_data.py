@@ -44,6 +44,7 @@ def content(name: str, index: int = 0) -> bytes:
 DIGESTS = {
     "breast": "None fef40bfb2c124e11",
     "digits": "None cce3a480393c90be",
+    "digits_odd": "None ea448461d80b6d62",
     "adult": "32561 f04e3bdf26d25cd1",
     "mnist": "60000 f62cf1a52111efac",
     "mnist01": "None 40016f608d47b39b",
@@ -51,6 +52,7 @@ DIGESTS = {
     "mnist49": "None cd9cbf4b6c1c911a",
     "mnist56": "None 949b9d61c1cd2855",
     "wine": "None a0c02a7728195e87",
+    "wine_good": "None 4e972c6c4386dccd",
     "ads": "None f5a2d35003a73022",
     "farm": "None 86484896759f0053",
     "parkinson": "None 2ba64d381c3b22c3",

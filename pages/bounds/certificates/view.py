@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,7 @@ from pages.shared.figures import certificates as figures
 from pages.shared.live.packing import as_base64, with_version
 from pages.shared.server import workers
 from rff_engine.plots.style import for_colours
-from rff_engine.studies.toy.certificates import Certificate, CertifiedVote
+from rff_engine.studies.toy.certificates import CertifiedVote
 
 
 def live_certificate(settings: CertificateSettings, method: str, counts: tuple[int, ...]) -> dict[str, Any]:
@@ -44,22 +43,20 @@ def live_certificate(settings: CertificateSettings, method: str, counts: tuple[i
 
 def _pack_vote(D: int, vote: CertifiedVote, n_looks: int) -> dict[str, Any]:
     """Pack a vote and the terms of its certificate at every step, without and with a look at other numbers D."""
-    certificates = [vote.certificate(stretch) for stretch in STRETCHES]
-    after_look = certificates if n_looks == 1 else [vote.certificate(stretch, n_looks) for stretch in STRETCHES]
+    steps = np.array(STRETCHES)[:, None]
+    posteriors = vote.posterior(STRETCHES)
+    terms = [as_base64(posteriors.after_look(looks).risks(), "<f4") for looks in (1, n_looks)]
+    held_out = [vote.held_out(looks) for looks in (1, n_looks)]
     return {
         "D": D,
         "pays": vote.pays,
         "tied": not vote.prior_margins.any(),
-        "test_set_bounds": [certificates[0].test_set_bound, after_look[0].test_set_bound],
-        "terms": [_risks(certificates), _risks(after_look)],
-        "test_errors": as_base64([one.test_error for one in certificates], "<f4"),
+        "test_set_bounds": [errors and errors.bound for errors in held_out],
+        "terms": terms,
+        "test_errors": as_base64((vote.prior_test_margins + steps * vote.step_test_margins <= 0).mean(axis=1), "<f4"),
         "prior_map": as_base64(for_colours(vote.prior_map), "<f4"),
         "step_map": as_base64(for_colours(vote.step_map), "<f4"),
     }
-
-
-def _risks(certificates: Sequence[Certificate]) -> str:
-    return as_base64([[term.risk for term in one.terms] for one in certificates], "<f4")
 
 
 def live_blocks(settings: CertificateSettings, method: str, D: int, n_blocks: int) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def specs(target: str, datasets: Sequence[str] | None = None, scaled: Collection
     target : str
         One of `TARGETS`.
     datasets : sequence of str, optional
-        Of `datasets_of` the target; by default all.
+        Of `datasets_of` the target, by default all; for those of Letarte et al. (2019) also `letarte.OTHERS`.
     scaled : sequence of str
         Data sets whose columns are standardised. Letarte et al. (2019) do this for none, Li et al. (2019) for all,
         whatever is given here.
@@ -61,8 +61,10 @@ def specs(target: str, datasets: Sequence[str] | None = None, scaled: Collection
 
 
 def all_specs() -> list[RunSpec]:
-    """List the runs behind all tables and figures, each once."""
-    return list({spec.run_id: spec for target in TARGETS for spec in specs(target)}.values())
+    """List the runs behind all tables and figures, each once, and those of sets that the papers lack."""
+    every = [spec for target in TARGETS for spec in specs(target)]
+    every += [spec for target in letarte.TARGETS for spec in letarte.specs(target, letarte.OTHERS)]
+    return list({spec.run_id: spec for spec in every}.values())
 
 
 def known_rows(

@@ -23,6 +23,7 @@ from ...certificates import (
     THRESHOLDS,
     CertificateTerm,
     HeldOutErrors,
+    VotePosterior,
     least_surrogate,
     unit_features,
 )
@@ -173,30 +174,36 @@ class CertifiedVote:
         """Whether the learned vote is another than the prior's."""
         return bool(self.model.posterior_.scale > 0)
 
+    def posterior(self, stretch: ArrayLike = 1.0) -> VotePosterior:
+        """Return the posterior at a stretch, or those at several."""
+        learned, stretch = self.model.posterior_, np.asarray(stretch)[..., None]
+        decision = self.prior_margins + stretch * self.step_margins
+        wrong = [ndtr(threshold - decision) for threshold in THRESHOLDS]
+        return replace(
+            learned,
+            mean=learned.prior_mean + stretch * (self.mean - learned.prior_mean),
+            margin_errors=np.stack([each.mean(axis=-1) for each in wrong], axis=-1),
+            tandem_errors=np.stack([np.square(each).mean(axis=-1) for each in wrong], axis=-1),
+        )
+
+    def held_out(self, n_looks: int = 1) -> HeldOutErrors | None:
+        """Return the errors of the prior's vote on the rows of the bound; None without prior rows."""
+        n_errors, epsilon = self.model.n_errors_, self.model.epsilon / n_looks
+        return None if n_errors is None else HeldOutErrors(n_errors, self.prior_margins.size, epsilon, TEST_SET_SHARE)
+
     def certificate(self, stretch: float = 1.0, n_looks: int = 1) -> Certificate:
         """Return what the vote at a stretch promises, and its errors on the test points.
 
         If its feature map was chosen after a look at `n_looks` maps, the bound holds for all of these.
         """
-        model, decision = self.model, self.prior_margins + stretch * self.step_margins
-        wrong = [ndtr(threshold - decision) for threshold in THRESHOLDS]
-        learned = model.posterior_
-        posterior = replace(
-            learned,
-            mean=learned.prior_mean + stretch * (self.mean - learned.prior_mean),
-            margin_errors=np.mean(wrong, axis=1),
-            tandem_errors=np.mean(np.square(wrong), axis=1),
-            choice=learned.choice._replace(n_choices=learned.choice.n_choices * n_looks),
-        )
-        n_errors, epsilon = model.n_errors_, model.epsilon / n_looks
-        held_out = None if n_errors is None else HeldOutErrors(n_errors, len(decision), epsilon, TEST_SET_SHARE)
+        model, posterior, held_out = self.model, self.posterior(stretch).after_look(n_looks), self.held_out(n_looks)
         test = self.prior_test_margins + stretch * self.step_test_margins
         return Certificate(
             posterior.ledger(),
             posterior.bound,
             posterior.gibbs_bound,
             held_out and held_out.bound,
-            len(decision),
+            posterior.n,
             model.majority_error_,
             model.epsilon,
             posterior.threshold,
