@@ -171,6 +171,15 @@ def decode(code: str) -> Tuning:
     return Tuning(found["data"], waves, beta, int(D), sigma, found["posterior"] is not None, star)
 
 
+def beside_own_waves(own: str, shown: str) -> str:
+    """Return the code of a posterior beside the reader's waves, if `shown` is of the same points; else `shown`."""
+    mine, asked = decode(own), decode(shown)
+    if not asked.posterior or not mine.waves or mine.data != asked.data:
+        return shown
+    data, _, rest = shown.split("~", 2)
+    return "~".join((data, own.split("~")[1], rest))
+
+
 def _too_far(star: tuple[float, float] | None) -> bool:
     return star is not None and max(map(abs, star)) > FARTHEST
 

@@ -20,6 +20,7 @@ RADIO = Code(
     f"data, waves, β, D and σ, such as `checkerboard~12-480~1~2000~0.251`, of {', '.join(compute.STATIONS)}, with "
     f"waves below {compute.CANDIDATES}, β from 0.03 to 30, D from 10 to {compute.CANDIDATES} and σ from 0.1 to 1",
     "the radio starts from the beginning",
+    compute.beside_own_waves,
 )
 
 

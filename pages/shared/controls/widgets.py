@@ -289,6 +289,8 @@ class Code:
     """What a code holds, and an example"""
     otherwise: str
     """What happens without a code"""
+    outcome: Callable[[str, str], str] = lambda _own, shown: shown
+    """Returns what the outcome of a lesson's step shows, from the reader's code and the step's"""
     default = ""
     is_setting = True
 

@@ -112,7 +112,7 @@ class Tour:
         elif st.session_state.pop(_MISSED, None) == (lesson.key, step) and place.answer is None:
             right = lesson.steps[step - 1].right
             st.session_state[_PLACE] = Place(lesson.key, step, right, missed=True)
-            self._set(lesson.steps[step - 1].after)
+            self._reveal(lesson.steps[step - 1].after)
 
     def show_row(self) -> None:
         """Show the lessons of the page, each as a button."""
@@ -272,7 +272,7 @@ class Tour:
         """Show the outcome, unless it waits for the lecturer."""
         st.session_state[_PLACE] = place = self._place_at(lesson, step)
         if place.decided:
-            self._set(lesson.steps[step - 1].after)
+            self._reveal(lesson.steps[step - 1].after)
 
     @staticmethod
     def _try_to_restore(lesson: Lesson, predicted: object) -> None:
@@ -339,6 +339,13 @@ class Tour:
     def _set(self, settings: dict) -> None:
         for key, value in settings.items():
             self.controls[key].put(value)
+
+    def _reveal(self, settings: dict) -> None:
+        """Set what the answer changes; a code may keep what the reader has found."""
+        codes = {key: control for key, control in self.controls.items() if isinstance(control, Code)}
+        self._set(
+            {key: codes[key].outcome(codes[key].current(), to) if key in codes else to for key, to in settings.items()}
+        )
 
     def _go(self, lesson: Lesson, step: int) -> None:
         classroom.arrive(lesson.key, step)
