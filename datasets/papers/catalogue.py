@@ -165,26 +165,34 @@ def _mnist_pair(low: int, high: int, n_samples: int) -> DatasetInfo:
     )
 
 
-_DIGITS_ORIGIN = {
-    "n_samples": 1797,
-    "n_features": 64,
-    "bundled": True,
-    "source": "UCI Optical Recognition of Handwritten Digits (Alpaydin and Kaynak 1998), from scikit-learn",
-    "licence": _CC_BY,
-    "image_shape": (8, 8),
-}
-_WINE_ORIGIN = {
-    "n_samples": 4898,
-    "n_features": 11,
-    "bundled": True,
-    "source": "UCI Wine Quality, white (Cortez, Cerdeira, Almeida, Matos and Reis 2009)",
-    "licence": _CC_BY,
-    "files": _files(
+_DIGITS = DatasetInfo(
+    name="digits",
+    title="Digits, 8 by 8",
+    n_samples=1797,
+    n_features=64,
+    bundled=True,
+    source="UCI Optical Recognition of Handwritten Digits (Alpaydin and Kaynak 1998), from scikit-learn",
+    licence=_CC_BY,
+    description="Handwritten digits of 8 by 8 pixels, grey values 0 to 16: which of the ten is it?",
+    label_names={digit: str(digit) for digit in range(10)},
+    image_shape=(8, 8),
+)
+_WINE = DatasetInfo(
+    name="wine",
+    title="White wine quality",
+    n_samples=4898,
+    n_features=11,
+    task="regression",
+    bundled=True,
+    source="UCI Wine Quality, white (Cortez, Cerdeira, Almeida, Matos and Reis 2009)",
+    licence=_CC_BY,
+    description="Chemical measurements of white wines; the target is the tasters' grade, 3 to 9.",
+    files=_files(
         "wine-quality",
         f"{_UCI}/186/wine+quality.zip",
         ("winequality-white.csv", 264_426, "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836"),
     ),
-}
+)
 
 _ALL = (
     DatasetInfo(
@@ -198,19 +206,13 @@ _ALL = (
         description="Measurements of cell nuclei: is the tumour malignant (-1) or benign (+1)?",
         label_names={-1: "malignant", 1: "benign"},
     ),
-    DatasetInfo(
-        name="digits",
-        title="Digits, 8 by 8",
-        description="Handwritten digits of 8 by 8 pixels, grey values 0 to 16: which of the ten is it?",
-        label_names={digit: str(digit) for digit in range(10)},
-        **_DIGITS_ORIGIN,
-    ),
-    DatasetInfo(
+    _DIGITS,
+    replace(
+        _DIGITS,
         name="digits_odd",
         title="Digits, even or odd",
         description="Handwritten digits of 8 by 8 pixels, grey values 0 to 16: is it even (-1) or odd (+1)?",
         label_names={-1: "even", 1: "odd"},
-        **_DIGITS_ORIGIN,
     ),
     DatasetInfo(
         name="adult",
@@ -243,19 +245,14 @@ _ALL = (
     _mnist_pair(1, 7, 15_170),
     _mnist_pair(4, 9, 13_782),
     _mnist_pair(5, 6, 13_189),
-    DatasetInfo(
-        name="wine",
-        title="White wine quality",
-        task="regression",
-        description="Chemical measurements of white wines; the target is the tasters' grade, 3 to 9.",
-        **_WINE_ORIGIN,
-    ),
-    DatasetInfo(
+    _WINE,
+    replace(
+        _WINE,
         name="wine_good",
         title="White wine, good or not",
+        task="classification",
         description="Chemical measurements of white wines: is the grade at most 5 (-1), or 6 and more (+1)?",
         label_names={-1: "at most 5", 1: "6 and more"},
-        **_WINE_ORIGIN,
     ),
     DatasetInfo(
         name="ads",

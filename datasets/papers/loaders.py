@@ -131,11 +131,6 @@ def _digits(info: DatasetInfo) -> Parsed:
     return _floats(bunch.data), bunch.target.astype(np.int64), _pixel_names(info)
 
 
-def _digits_odd(info: DatasetInfo) -> Parsed:
-    X, digits, names = _digits(info)
-    return X, _signs(digits % 2 == 1), names
-
-
 _ADULT_COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
     *("relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country"),
@@ -205,9 +200,9 @@ def _wine(info: DatasetInfo) -> Parsed:
     return _floats(table.iloc[:, :-1]), _floats(table["quality"]), table.columns[:-1]
 
 
-def _wine_good(info: DatasetInfo) -> Parsed:
-    X, grades, names = _wine(info)
-    return X, _signs(grades >= 6), names
+def _two_sides(info: DatasetInfo, parse: Callable, is_positive: Callable) -> Parsed:
+    X, targets, names = parse(info)
+    return X, _signs(is_positive(targets)), names
 
 
 # The first four columns, geometry and position of the image, are dropped. The other columns are terms. The data file
@@ -272,7 +267,7 @@ def _covtype(info: DatasetInfo) -> Parsed:
 _PARSERS: dict[str, Callable[[DatasetInfo], Parsed]] = {
     "breast": _breast,
     "digits": _digits,
-    "digits_odd": _digits_odd,
+    "digits_odd": partial(_two_sides, parse=_digits, is_positive=lambda digits: digits % 2 == 1),
     "adult": _adult,
     "mnist": _mnist,
     "mnist01": partial(_mnist_pair, low=0, high=1),
@@ -280,7 +275,7 @@ _PARSERS: dict[str, Callable[[DatasetInfo], Parsed]] = {
     "mnist49": partial(_mnist_pair, low=4, high=9),
     "mnist56": partial(_mnist_pair, low=5, high=6),
     "wine": _wine,
-    "wine_good": _wine_good,
+    "wine_good": partial(_two_sides, parse=_wine, is_positive=lambda grades: grades >= 6),
     "ads": _ads,
     "farm": _farm,
     "parkinson": partial(_parkinson, target="total_UPDRS"),

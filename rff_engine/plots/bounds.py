@@ -98,7 +98,7 @@ def bound_label(name: str, n_landmarks: int) -> str:
     return f"{BOUND_NAMES[name]}, {n_landmarks} landmarks" if union else BOUND_NAMES[name]
 
 
-def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int = 430) -> go.Figure:
+def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float) -> go.Figure:
     """Plot one bound and the empirical losses (B,) against beta; a line marks the beta of a fitted estimator."""
     fig = new_figure()
     look, label = BOUNDS[curve.name], bound_label(curve.name, curve.n_landmarks)
@@ -125,7 +125,7 @@ def bound_of_a_fit(curve: Curve, losses: ArrayLike, beta: float, *, height: int 
     add_note(fig, 0, 1, "vacuous above 1", **words)
     _beta_axis(fig, curve.betas)
     fig.update_yaxes(range=[0, top], title="alignment loss", fixedrange=True)
-    return finish(fig, height, hovermode="x unified", margin=fixed_margin(top=60))
+    return finish(fig, 430, hovermode="x unified", margin=fixed_margin(top=60))
 
 
 def price_of_choosing(free: BoundCurves, paid: BoundCurves, beta: float) -> go.Figure:

@@ -310,24 +310,14 @@ class SpectralWeightsDisplay:
         lengths = np.linalg.norm(model.frequencies_.astype(np.float64), axis=-1)
         return cls(model.weights_, lengths, METHODS[LandmarkSimilarity]).plot()
 
-    def plot(self, *, height: int = 370) -> Self:
-        """Draw the figure.
-
-        Parameters
-        ----------
-        height : int
-            In pixels.
-
-        Returns
-        -------
-        self
-        """
+    def plot(self) -> Self:
+        """Draw the figure."""
         if self.weights.ndim == 2:
-            self.figure_ = _with_template(spectral_weights(self.weights, self.lengths, height))
+            self.figure_ = _with_template(spectral_weights(self.weights, self.lengths, 370))
         else:
             prior = np.full(len(self.weights), 1 / len(self.weights))
             weights = {"rff": prior, self.method: self.weights}
-            self.figure_ = _with_template(sorted_weights(weights, height=height))
+            self.figure_ = _with_template(sorted_weights(weights))
         return self
 
 
@@ -428,19 +418,9 @@ class BoundCurveDisplay:
             model.beta_,
         ).plot()
 
-    def plot(self, *, height: int = 430) -> Self:
-        """Draw the figure.
-
-        Parameters
-        ----------
-        height : int
-            In pixels.
-
-        Returns
-        -------
-        self
-        """
-        self.figure_ = _with_template(bound_of_a_fit(self, self.losses, self.beta, height=height))
+    def plot(self) -> Self:
+        """Draw the figure."""
+        self.figure_ = _with_template(bound_of_a_fit(self, self.losses, self.beta))
         return self
 
 
@@ -537,7 +517,7 @@ class ErrorCurveDisplay:
         at_best = {method: (float(mean[best]), float(margin[best])) for method, (mean, margin) in curves.items()}
         self.figure_ = _with_template(
             error_curves(
-                self.sizes, curves, int(self.sizes[best]), at_best, height=height, error_name="cross-validated error"
+                self.sizes, curves, int(self.sizes[best]), at_best, height=430, error_name="cross-validated error"
             )
         )
         self.figure_.update_xaxes(title="n_components")

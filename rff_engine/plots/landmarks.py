@@ -27,15 +27,12 @@ def similarity_mosaic(
     y: ArrayLike,
     *,
     row_names: Sequence[str],
-    labels: Sequence[int] | None = None,
     upright: bool = False,
 ) -> go.Figure:
     """Show similarity maps of all landmarks, (R, L, G, G), one row for each of R methods.
 
-    A landmark is a star in the colour of its label, white without `labels`.
-
-    Maps are evaluated at the centres of the cells. Every map shows the first hundred points (n, 2); their labels are
-    -1 and 1. If `upright`, for a narrow screen, methods are columns and landmarks rows.
+    A landmark is a white star. Maps are evaluated at the centres of the cells. Every map shows the first hundred points
+    (n, 2); their labels are -1 and 1. If `upright`, for a narrow screen, methods are columns and landmarks rows.
     """
     tiles = np.swapaxes(rows, 0, 1) if upright else rows
     left, bottom = (np.arange(count) * (1 + GAP) for count in (tiles.shape[1], tiles.shape[0]))
@@ -47,7 +44,7 @@ def similarity_mosaic(
     for l in range(len(landmarks)):
         corners = [(at, bottom[l]) for at in left] if upright else [(left[l], at) for at in bottom]
         place = [in_tile(landmarks[l : l + 1], extent, *corner) for corner in corners]
-        add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l, labels[l] if labels is not None else 0)
+        add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l, 0)
     if upright:
         for at, name in zip(left, row_names, strict=True):
             add_note(fig, at + 0.5, 1, name, yanchor="bottom", yshift=1)

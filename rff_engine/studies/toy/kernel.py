@@ -66,10 +66,6 @@ class KernelLine:
     """(G,), the mean of the D cosines"""
     random_phase: np.ndarray
     """(G,), phi(delta) . phi(0)"""
-    wave_omega: np.ndarray
-    """(W,), a few of the frequencies"""
-    waves: np.ndarray
-    """(W, G), their cosines"""
 
 
 def kernel_line(
@@ -78,7 +74,6 @@ def kernel_line(
     offsets: np.ndarray,
     frequency_range: float,
     delta_range: float,
-    n_waves: int = 4,
 ) -> KernelLine:
     """Compare k(delta) with its estimates from 2 D features of either kind (Letarte et al. 2019, Eq. 3 to 5).
 
@@ -90,8 +85,6 @@ def kernel_line(
         Phases of the random-phase map.
     frequency_range, delta_range : float
         Half-lengths of the intervals of frequencies and differences, both centred at 0.
-    n_waves : int
-        Number of single cosines to return, of the first frequencies within the range.
     """
     omega = as_points(omega, "omega", n_features=1)
     D = check_count(len(omega) // 2, "half the number of frequencies")
@@ -99,7 +92,6 @@ def kernel_line(
     frequencies = np.linspace(-1, 1, 601) * check_positive(frequency_range, "frequency_range")
     delta = np.linspace(-1, 1, 601) * check_positive(delta_range, "delta_range")
     points, origin = delta[:, None], np.zeros((1, 1))
-    inside = omega[:D, 0][np.abs(omega[:D, 0]) <= frequency_range][: check_count(n_waves, "n_waves", low=0)]
     return KernelLine(
         omega=omega[:D, 0],
         outside=int((np.abs(omega[:D, 0]) > frequency_range).sum()),
@@ -110,8 +102,6 @@ def kernel_line(
         cos_sin=fourier_features(points, omega[:D]) @ fourier_features(origin, omega[:D])[0],
         random_phase=random_phase_features(points, omega[: 2 * D], offsets[: 2 * D])
         @ random_phase_features(origin, omega[: 2 * D], offsets[: 2 * D])[0],
-        wave_omega=inside,
-        waves=np.cos(np.outer(inside, delta)),
     )
 
 
