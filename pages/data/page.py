@@ -182,15 +182,15 @@ def show_memory(values) -> None:
     st.header("Can a training error be trusted?")
     found = compute.memory(values.D, values.shuffled)
     error = {name: layout.percent(risk) for name, risk in vars(found).items()}
-    labels = "**Shuffled labels**, which nothing can predict" if values.shuffled else "**Labels as they are**"
+    labels = "shuffled, so that nothing can be predicted" if values.shuffled else "as they are"
     layout.figure(
         figures.memory(found),
-        f"{labels}: **{values.D} random cosines err {error['train']} on the rows that teach, {error['test']} on "
-        f"others; certified: {error['certified']}.**",
-        "Another experiment than above, whose SVM is tuned on validation rows: half of breast's rows teach a logistic "
-        "regression on D random cosines and sines, columns scaled; the others test it. *More settings* shuffles the "
-        "labels: with enough cosines the training error is 0 all the same, learned by heart. The certificate counts "
-        "errors on half of the first half, which did not teach, so it is not fooled ([[certificate]], [[ε]] = 5 %).",
+        f"A plainer experiment, always on breast, labels {labels}: **{values.D} random cosines err {error['train']} on "
+        f"the rows that teach, {error['test']} on others; certified: {error['certified']}.**",
+        "Nothing is tuned on validation rows, as the SVMs above are: half of the rows teach a logistic regression on D "
+        "random cosines and sines, columns scaled; the others test it. *More settings* shuffles the labels: with "
+        "enough cosines the training error is 0 all the same, learned by heart. The certificate counts errors on half "
+        "of the first half, which did not teach, so it is not fooled ([[certificate]], [[ε]] = 5 %).",
         key="memory",
         alt="Training error, test error and certified risk of a classifier of random cosines on breast",
     )
@@ -246,8 +246,8 @@ def time_of(settings: RunSettings) -> str:
     """Say how long a run takes, if its data set's rows are known."""
     seconds = compute.seconds(settings.study, settings.dataset, settings.protocol().settings(), settings.repeats)
     if seconds is None:
-        return "how long it takes is not known"
-    return f"about {max(seconds, 1):.0f} s" if seconds < 100 else f"about {seconds / 60:.0f} min"
+        return "How long a run takes is not known"
+    return f"A run takes about {f'{max(seconds, 1):.0f} s' if seconds < 100 else f'{seconds / 60:.0f} min'}"
 
 
 def show_buttons(settings: RunSettings, run: Run | None, shown: RunStatus) -> None:
@@ -255,7 +255,7 @@ def show_buttons(settings: RunSettings, run: Run | None, shown: RunStatus) -> No
     me = visits.current_visitor()
     if not shown.active and not shown.finished:
         label = "Run" if run is None or run.state == "failed" else "Resume"
-        st.markdown(f"These settings are not known yet. A run takes {time_of(settings)}, if nobody waits before you.")
+        st.markdown(f"These settings are not known yet. {time_of(settings)}, if nobody waits before you.")
         if st.button(label, type="primary", icon=":material/play_arrow:"):
             run_queue().submit(settings, visitor(), me)
             st.rerun()

@@ -17,23 +17,23 @@ export function saving({ curves }, D) {
   const random = errorsOf("rff");
   const learned = errorsOf("pbrff").get(D);
   if (learned === undefined || !random.has(D)) return { short: "", long: "" };
-  const same = random.get(D);
   const begin = `${D} learned cosine${D === 1 ? " errs" : "s err"} ${learned.toFixed(1)} %`;
-  if (same <= learned) {
+  // As errors are shown, to a tenth of a percent.
+  const enough = [...random].find(([, error]) => Number(error.toFixed(1)) <= Number(learned.toFixed(1)));
+  const most = Math.max(...random.keys());
+  if (!enough)
+    return { short: `more than ${most}`, long: `${begin}; no number of random ones up to ${most} reaches that.` };
+  const [count, error] = enough;
+  if (count <= D) {
+    const many = count === D ? "as many" : count;
     return {
       short: "no gain",
-      long: `${begin}; as many random ones err no more, ${same.toFixed(1)} %: here learning saves none.`,
+      long: `${begin}; ${many} random ones err no more, ${error.toFixed(1)} %: here learning saves none.`,
     };
   }
-  const enough = [...random].find(([, error]) => error <= learned);
-  if (!enough)
-    return {
-      short: `more than ${Math.max(...random.keys())}`,
-      long: `${begin}; no number of random ones up to ${Math.max(...random.keys())} reaches that.`,
-    };
   return {
-    short: `${enough[0]} random`,
-    long: `${begin}; random ones need ${enough[0]} for that, and ${D} of them err ${same.toFixed(1)} %.`,
+    short: `${count} random`,
+    long: `${begin}; random ones need ${count} for that, and ${D} of them err${D === 1 ? "s" : ""} ${random.get(D).toFixed(1)} %.`,
   };
 }
 

@@ -206,7 +206,7 @@ function top({ curves, svm }, full) {
   const errors = curves.flatMap(({ test_error: test, half_width: half }) =>
     test.map((y, k) => y + (full ? half[k] : 0)),
   );
-  return ROOM * Math.min(100, Math.max(1, svm ?? 0, ...errors));
+  return errors.length ? ROOM * Math.min(100, Math.max(1, svm ?? 0, ...errors)) : 100;
 }
 
 export default mounting(LiveErrors);

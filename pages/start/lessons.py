@@ -47,8 +47,8 @@ LESSONS = (
             ),
             Step(
                 DUEL,
-                "The posterior weighs all 2000 waves by their agreement with the labels. In a class, search for two "
-                "waves of your own first: who has the fewest errors?",
+                "The posterior weighs all 2000 waves by their agreement with the labels. In a class, tap the two kept "
+                "waves away and search for two of your own first: who has the fewest errors?",
                 "Does the posterior at β = 1 beat the two waves?",
                 (
                     "yes, with more waves it errs less",

@@ -485,7 +485,7 @@ class LiveRadio extends LiveView {
         ? `You: ${percent(yours.error)} with ${waves}${its ? `; the posterior: ${percent(its.error)}.` : "."}`
         : its
           ? `The posterior: ${percent(its.error)}. Can you do better?`
-          : `Without labels ${percent(yours.error)} are wrong. Green waves agree with the labels: find two.`,
+          : `Without labels ${percent(yours.error)} are wrong. Green waves agree with the labels: find ${this.points.name === "checkerboard" ? "two" : "some"}.`,
     ];
     if (this.points.byHand) sentences.push("Points drawn by hand are no random sample, so no bound holds for them.");
     else if (placed) sentences.push("The star was moved after a look at the labels, so no bound holds for it.");

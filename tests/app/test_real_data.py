@@ -79,5 +79,5 @@ def test_what_is_known_stays_until_rows_of_other_settings_arrive():
 
 def test_a_set_without_shipped_rows_says_that_its_time_is_not_known():
     app = opened("real_data", dataset="mnist01")
-    assert any("how long it takes is not known" in one.value for one in app.markdown)
+    assert any("How long a run takes is not known" in one.value for one in app.markdown)
     assert view(app)["chosen"] == "mnist01" and view(app)["run"] is None

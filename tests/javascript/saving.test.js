@@ -22,10 +22,11 @@ test("the least number of random cosines that err no more is named, or that ther
   const errors = known([30, 20, 10], [20, 15, 11]);
   assert.equal(
     saving(errors, 1).long,
-    "1 learned cosine errs 20.0 %; random ones need 2 for that, and 1 of them err 30.0 %.",
+    "1 learned cosine errs 20.0 %; random ones need 2 for that, and 1 of them errs 30.0 %.",
   );
   assert.equal(saving(errors, 2).short, "5 random");
   assert.match(saving(errors, 5).long, /as many random ones err no more, 10.0 %: here learning saves none/);
   assert.match(saving(known([50, 50, 50], [20, 15, 11]), 2).long, /no number of random ones up to 5 reaches that/);
+  assert.match(saving(known([30, 11.04, 12], [20, 15, 11]), 5).long, /; 2 random ones err no more, 11.0 %/); // as shown
   assert.equal(saving(errors, 3).long, "");
 });
