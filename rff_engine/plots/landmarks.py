@@ -44,7 +44,7 @@ def similarity_mosaic(
     for l in range(len(landmarks)):
         corners = [(at, bottom[l]) for at in left] if upright else [(left[l], at) for at in bottom]
         place = [in_tile(landmarks[l : l + 1], extent, *corner) for corner in corners]
-        add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l, 0)
+        add_stars(fig, [p[0][0] for p in place], [p[1][0] for p in place], l)
     if upright:
         for at, name in zip(left, row_names, strict=True):
             add_note(fig, at + 0.5, 1, name, yanchor="bottom", yshift=1)

@@ -45,12 +45,11 @@ def _axis(letter: str, panel: int) -> str:
     return letter if panel == 1 else f"{letter}{panel}"
 
 
-def add_dots(fig: go.Figure, panel: int, points: ArrayLike, marker: dict, hover: str = "", **kwargs: Any) -> None:
-    """Add points (n, 2) to a panel of the first row, without an entry of the legend; the pointer shows `hover`."""
+def add_dots(fig: go.Figure, panel: int, points: ArrayLike, marker: dict, **kwargs: Any) -> None:
+    """Add points (n, 2) to a panel of the first row, without an entry of the legend."""
     x, y = np.asarray(points, dtype=np.float32).T
-    shown = {"hovertemplate": f"{hover}<extra></extra>"} if hover else {"hoverinfo": "skip"}
     place = {"showlegend": False, "row": 1, "col": panel}
-    fig.add_scatter(x=x, y=y, mode="markers", marker=marker, **shown, **place, **kwargs)
+    fig.add_scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip", **place, **kwargs)
 
 
 def add_map(

@@ -89,21 +89,20 @@ def add_tiles(
     fig.add_heatmap(x=x, y=y, z=for_colours(z), coloraxis=coloraxis, hoverongaps=False, hovertemplate=hover)
 
 
-def add_stars(fig: go.Figure, x: ArrayLike, y: ArrayLike, index: int, label: int = 0, size: int = 20) -> None:
-    """Add the star of a landmark at every place, in the colour of its class; white if `label` is 0."""
-    colour, ink = (CLASS_COLOURS[label], "#FFFFFF") if label else ("#FFFFFF", "#111111")
+def add_stars(fig: go.Figure, x: ArrayLike, y: ArrayLike, index: int) -> None:
+    """Add the white star of a landmark at every place."""
     fig.add_scatter(
         x=x,
         y=y,
         mode="markers+text",
         marker={
             "symbol": "star",
-            "size": size,
-            "color": colour,
+            "size": 20,
+            "color": "#FFFFFF",
             "line": {"color": "#111111", "width": 1.2},
         },
         text=f"<b>{index + 1}</b>",
-        textfont={"size": size // 2, "color": ink},
+        textfont={"size": 10, "color": "#111111"},
         textposition="middle center",
         hovertemplate=f"landmark {index + 1}<extra></extra>",
         showlegend=False,

@@ -43,13 +43,16 @@ VERDICTS = {
 }
 
 
+def comparison_key(values, chosen) -> tuple:
+    return "comparison", *chosen.key[:-1], values.seed
+
+
 def show_comparison(values, chosen) -> compute.Comparison:
     """Say whether learning helped on all columns, and show the errors."""
     numbers = chosen.dataset.task != "classification"
     problem = chosen.binary if numbers else chosen.dataset
-    key = ("comparison", *chosen.key[:-1], values.seed)
     with layout.show_errors():
-        found = remembered(key, lambda: compute.compare(problem, values.seed))
+        found = remembered(comparison_key(values, chosen), lambda: compute.compare(problem, values.seed))
     error = {name: layout.percent(of_splits.mean()) for name, of_splits in found.errors.items()}
     asked = f" Is {escaping.code(chosen.settings['target'])} above its median?" if numbers else ""
     useless = found.errors["learned"].mean() >= found.errors["majority"].mean()
@@ -219,7 +222,7 @@ def main() -> None:
         hide_controls([control.key for control in without_headings(CONTROLS)])
         st.stop()
     line.markdown(upload.reading(table))
-    results = st.container()
+    results = st.empty()
     opened = upload.doubts(table)
     with st.expander("Change how it was read", icon=":material/table:", key=f"reading {table.file}", expanded=opened):
         asked = upload.ask(table)
@@ -228,6 +231,8 @@ def main() -> None:
         below = st.container()
     try:
         chosen = upload.choose(table, asked)
+        if known(comparison_key(values, chosen)) is None:
+            results.markdown("Learning from these rows …")  # in place of what another table showed
         best = remembered(("axes", *chosen.key, values.seed), lambda: compute.best_columns(chosen.binary, values.seed))
     except ValueError as error:
         results.error(escaping.markdown(str(error)), icon=":material/error:")
@@ -237,7 +242,7 @@ def main() -> None:
         axes = upload.choose_axes(chosen, best)
     with below:
         upload.show_preparation(chosen)
-    with results:
+    with results.container():
         comparison = show_comparison(values, chosen)
     problem, path = show_landmarks(values, chosen, axes)
     deferred.show("certificate", lambda: show_certificate(values, chosen))
