@@ -48,6 +48,7 @@ def errors_and_kl(
     errors: Mapping[str, ErrorPath],
     kl_betas: ArrayLike,
     kl: ArrayLike,
+    kl_name: str = "KL(Q‖P)",
     bound: ArrayLike | None = None,
 ) -> go.Figure:
     """Plot errors against beta, above a bound on the loss and the divergence from the prior.
@@ -67,7 +68,7 @@ def errors_and_kl(
         look = look | {"mode": "lines+markers", "customdata": 100 * margin}
         add_curve(fig, path.betas, 100 * path.error, name, hover=hover, row=1, col=1, **look)
     line = {"color": "#0072B2", "width": 2.5}
-    add_curve(fig, kl_betas, kl, "KL(Q‖P)", line, "β = %{x:.3g}: %{y:.3g} nats", row=last, col=1)
+    add_curve(fig, kl_betas, kl, kl_name, line, "β = %{x:.3g}: %{y:.3g} nats", row=last, col=1)
     if bound is not None:
         _add_bound(fig, np.asarray(kl_betas), np.asarray(bound))
     # A live view on the same page finds the line by its name and moves it with its slider.
