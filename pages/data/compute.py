@@ -106,7 +106,7 @@ def memory(D: int, shuffled: bool, seed: int = 0) -> Memory:
 
 
 def memory_row(D: int, shuffled: bool) -> Row:
-    """Return `memory` as a row beside those of a run."""
+    """Return `memory` as a row with the columns of a run's rows."""
     found = memory(D, shuffled)
     note = f"labels {'shuffled' if shuffled else 'as they are'}; certified risk {found.certified:.4f}"
     errors = {"train_error": found.train, "test_error": found.test}

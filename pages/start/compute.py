@@ -172,8 +172,9 @@ def decode(code: str) -> Tuning:
 
 
 def beside_own_waves(own: str, shown: str) -> str:
-    """Return the code of a posterior beside the reader's waves, if `shown` is of the same points; else `shown`."""
-    mine, asked = decode(own), decode(shown)
+    """Return the code `shown` with the reader's waves in place of its own, if it is a posterior of the same points."""
+    mine = decode(own)
+    asked = decode(shown)
     if not asked.posterior or not mine.waves or mine.data != asked.data:
         return shown
     data, _, rest = shown.split("~", 2)

@@ -95,12 +95,7 @@ def add_stars(fig: go.Figure, x: ArrayLike, y: ArrayLike, index: int) -> None:
         x=x,
         y=y,
         mode="markers+text",
-        marker={
-            "symbol": "star",
-            "size": 20,
-            "color": "#FFFFFF",
-            "line": {"color": "#111111", "width": 1.2},
-        },
+        marker={"symbol": "star", "size": 20, "color": "#FFFFFF", "line": {"color": "#111111", "width": 1.2}},
         text=f"<b>{index + 1}</b>",
         textfont={"size": 10, "color": "#111111"},
         textposition="middle center",

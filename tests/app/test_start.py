@@ -87,7 +87,6 @@ def test_what_is_no_code_of_the_radio_is_answered_in_a_sentence(code):
     )
 
 
-@pytest.mark.slow
 def test_an_outcome_keeps_the_waves_that_a_reader_has_found():
     own, shown = "checkerboard~5-9~3~1000~0.251~0.1~0.2", "checkerboard~1791-143~1~2000~0.251~posterior"
     assert RADIO.outcome(own, shown) == "checkerboard~5-9~1~2000~0.251~posterior"
@@ -95,6 +94,7 @@ def test_an_outcome_keeps_the_waves_that_a_reader_has_found():
     assert RADIO.outcome(own, shown.removesuffix("~posterior")) == shown.removesuffix("~posterior")
 
 
+@pytest.mark.slow
 def test_the_path_has_every_page_in_the_order_of_the_menu_and_every_lesson(page):
     app, _ = page
     path = links(app)[1:]

@@ -196,7 +196,8 @@ class CertifiedVote:
 
         If its feature map was chosen after a look at `n_looks` maps, the bound holds for all of these.
         """
-        model, posterior, held_out = self.model, self.posterior(stretch).after_look(n_looks), self.held_out(n_looks)
+        model, held_out = self.model, self.held_out(n_looks)
+        posterior = self.posterior(stretch).after_look(n_looks)
         test = self.prior_test_margins + stretch * self.step_test_margins
         return Certificate(
             posterior.ledger(),
