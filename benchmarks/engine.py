@@ -1,12 +1,15 @@
 """The engine against the papers' formulas in plain NumPy, and against the features of other libraries.
 
-    python -m benchmarks.engine                              # prints both tables of docs/performance.md
+    python -m benchmarks.engine                              # prints its three tables of docs/performance.md
     python -m benchmarks.engine --write                      # and writes them there
     python -m benchmarks.engine formulas --quick             # one of them; --quick takes few rows and frequencies
     python -m benchmarks.engine features --data breast --features 20 --repeats 1
 
 **formulas**: float32 data against the formulas in float64 with nothing shared or skipped, in blocks only if memory
 requires it, and against scikit-learn's LinearSVC. The contestants run in turn, on all cores; medians of three runs.
+
+**transforms**: our maps and scikit-learn's of one kernel transform the same rows in turn. Ratios are medians of the
+seconds of scikit-learn over ours in the same turn.
 
 **features**: every method makes as many features of the same rows: the published splits, columns scaled to [0, 1] by
 the training rows. Kernel width, C and a method's own parameter are chosen on the validation rows, on one grid for all.
@@ -34,6 +37,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -46,6 +50,7 @@ from benchmarks.studies import frame
 
 PAGE = frame.DOCS / "performance.md"
 FORMULAS = "<!-- formulas: begin, written by `python -m benchmarks.engine --write` -->", "<!-- formulas: end -->"
+TRANSFORMS = "<!-- transforms: begin, written by `python -m benchmarks.engine --write` -->", "<!-- transforms: end -->"
 FEATURES = "<!-- features: begin, written by `python -m benchmarks.engine --write` -->", "<!-- features: end -->"
 
 # --- formulas -----------------------------------------------------------------------------------------------------
@@ -211,6 +216,57 @@ def table_of_formulas(measured: dict[str, dict]) -> str:
     return f"{table}\n\nOn {frame.machine()}. Losses and similarities are within {apart} of those of the formulas."
 
 
+# --- transforms ---------------------------------------------------------------------------------------------------
+
+#: n, d, features, and the density of CSR rows, 1: dense
+SIZES = ((20000, 50, 1000, 1), (200000, 20, 400, 1), (20000, 50, 1000, 0.1), (20000, 1000, 500, 0.01))
+
+
+def pairs(gamma: float, n_features: int) -> dict[str, tuple]:
+    """Return our maps and scikit-learn's of one Gaussian kernel."""
+    ours = rff.RandomFourierFeatures(width(gamma), n_features // 2, "monte_carlo", random_state=0)
+    landmarks = rff.NystroemFeatures(width(gamma), n_features, random_state=0)
+    return {
+        "Fourier": (ours, RBFSampler(gamma=gamma, n_components=n_features, random_state=0)),
+        "Nyström": (landmarks, Nystroem(gamma=gamma, n_components=n_features, random_state=0)),
+    }
+
+
+def turns(maps, X, repeats: int) -> tuple[float, list[float]]:
+    """Return the median ratio of seconds, theirs over ours, and the peak MB of both."""
+    ratios, peaks = [], [0.0, 0.0]
+    for _ in range(repeats):
+        spent = []
+        for which, one in enumerate(maps):
+            before, start = resident("VmRSS", reset=True), time.perf_counter()
+            one.transform(X)
+            spent.append(time.perf_counter() - start)
+            peaks[which] = max(peaks[which], (resident("VmHWM") - before) / 1e6)
+        ratios.append(spent[1] / spent[0])
+    return statistics.median(ratios), peaks
+
+
+def _transforms(asked) -> str:
+    body = []
+    for (n, d, n_features, density), dtype in product(SIZES, (np.float64, np.float32)):
+        draw = np.random.default_rng(0)
+        csr = sparse.random_array((n, d), density=density, format="csr", rng=draw, data_sampler=draw.normal)
+        X = (csr if density < 1 else csr.toarray()).astype(dtype)
+        for name, maps in pairs(1 / (d * density), n_features).items():
+            for one in maps:
+                one.fit(X)
+            cells = []
+            for threads in (1, 2):
+                with threadpool_limits(threads):
+                    ratio, peaks = turns(maps, X, 3 if asked.quick else 9)
+                cells.append(f"{ratio:.2f}×")
+            kind = "CSR" if density < 1 else "dense"
+            size = f"{n} × {d}, {n_features} features"
+            body.append([name, size, f"{kind} {X.dtype}", *cells, " / ".join(f"{peak:.0f}" for peak in peaks)])
+    header = ["map", "rows", "type", "one thread", "two threads", "MB, ours / scikit-learn's"]
+    return f"{frame.markdown(header, body)}\n\nOn {frame.machine()}."
+
+
 # --- features -----------------------------------------------------------------------------------------------------
 
 WIDTHS = (0.25, 1.0, 4.0)  # gamma, as a multiple of 1 / (d Var(X))
@@ -350,13 +406,13 @@ def table_of_features(rows: pd.DataFrame) -> str:
     return frame.markdown(["features", *names, f"s, {middle} on {names[-1]}"], body)
 
 
-# --- both ---------------------------------------------------------------------------------------------------------
+# --- all --------------------------------------------------------------------------------------------------------------
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("parts", nargs="*", choices=("formulas", "features"), help="default: both")
-    parser.add_argument("--quick", action="store_true", help="formulas: few rows and frequencies; writes nothing")
+    parser.add_argument("parts", nargs="*", choices=PARTS, help="default: all")
+    parser.add_argument("--quick", action="store_true", help="few rows, frequencies and turns; writes nothing")
     parser.add_argument("--only", nargs="+", choices=RACES, default=list(RACES), metavar="NAME", help="formulas")
     parser.add_argument("--data", nargs="+", default=["breast", "ads", "mnist49"], metavar="NAME", help="features")
     parser.add_argument("--features", nargs="+", type=int, default=[20, 100, 500], metavar="F", help="features")
@@ -364,8 +420,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, metavar="FILE", help="features: keeps the rows")
     parser.add_argument("--write", action="store_true", help=f"write the tables into docs/{PAGE.name}")
     asked = parser.parse_args()
-    for part in asked.parts or ("formulas", "features"):
-        measure, marks = (_formulas, FORMULAS) if part == "formulas" else (_features, FEATURES)
+    for part in asked.parts or PARTS:
+        measure, marks = PARTS[part]
         text = measure(asked)
         print(text)
         if asked.write and not asked.quick:
@@ -386,6 +442,8 @@ def _features(asked) -> str:
         rows = frame.rows(asked.output, settings(asked), rows_of)
     return table_of_features(rows[rows["dataset"].isin(asked.data) & (rows["seed"] < asked.repeats)])
 
+
+PARTS = {"formulas": (_formulas, FORMULAS), "transforms": (_transforms, TRANSFORMS), "features": (_features, FEATURES)}
 
 if __name__ == "__main__":
     main()

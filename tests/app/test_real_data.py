@@ -47,16 +47,20 @@ def test_beta_and_methods_choose_among_the_rows():
     assert {row["repeat"] for row in one} == {0, 1} and len(one) == 2 * 2 * 10
 
 
-@pytest.mark.slow("fits 5 linear SVMs")
-def test_a_drawn_part_of_the_shipped_rows_comes_out_again():
-    spec = compute.shipped_spec("features", "breast")
+@pytest.mark.slow("fits linear SVMs")
+@pytest.mark.parametrize(
+    "name", ["breast", "digits_odd", pytest.param("wine_good", marks=pytest.mark.second("fits on 4,898 rows"))]
+)
+def test_a_drawn_part_of_the_shipped_rows_comes_out_again(name):
+    spec = compute.shipped_spec("features", name)
     drawn = np.random.default_rng(0).choice(spec.repeats)
-    methods = spec.protocol.preset("splits", methods=("rff",), n_features=(5, 20))
-    again = type(spec)(methods, "breast", "random", 1, spec.seed + int(drawn))
+    methods = spec.protocol.preset("splits", methods=("rff", "pbrff"), n_features=(5, 20))
+    again = type(spec)(methods, name, "random", 1, spec.seed + int(drawn))
     rows = [row for step in run_stored(None, again) for row in step.rows]
-    shipped = [row for row in compute.shipped_rows("features", "breast") if row["repeat"] == drawn]
-    known = {row["D"]: row for row in shipped if row["method"] == "rff"}
-    assert [row["test_error"] for row in rows] == pytest.approx([known[row["D"]]["test_error"] for row in rows])
+    shipped = [row for row in compute.shipped_rows("features", name) if row["repeat"] == drawn]
+    known = {(row["method"], row["D"], row["beta"]): row["test_error"] for row in shipped}
+    of_same = [known[row["method"], row["D"], row["beta"]] for row in rows]
+    assert [row["test_error"] for row in rows] == pytest.approx(of_same)
 
 
 @pytest.mark.second("computes one repeat")
