@@ -1,4 +1,4 @@
-"""The engine against the papers' formulas in plain NumPy, and against the features of other libraries.
+"""The engine against the papers' formulas in plain NumPy, and against scikit-learn's maps.
 
     python -m benchmarks.engine                              # prints its three tables of docs/performance.md
     python -m benchmarks.engine --write                      # and writes them there
@@ -14,8 +14,8 @@ seconds of scikit-learn over ours in the same turn.
 **features**: every method makes as many features of the same rows: the published splits, columns scaled to [0, 1] by
 the training rows. Kernel width, C and a method's own parameter are chosen on the validation rows, on one grid for all.
 Seconds are processor time on one thread at the chosen values: of `fit` and `transform` of the training rows, and of the
-linear SVMs of all C. rfflearn is left out unless it is installed. `--output FILE` keeps the rows, and goes on where an
-earlier run was stopped. `python -m datasets fetch ads farm` brings the sets that are not bundled.
+linear SVMs of all C. `--output FILE` keeps the rows, and goes on where an earlier run was stopped. `python -m datasets
+fetch ads farm` brings the sets that are not bundled.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache, partial
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -285,23 +283,6 @@ class Method(NamedTuple):
     """Whether each feature needs a training row of its own"""
 
 
-class OfRfflearn:
-    """The features inside an estimator of rfflearn, which has no transformers."""
-
-    def __init__(self, kind: str, gamma: float, n_features: int, seed: int, _=None):
-        self.kind, self.gamma, self.n_features, self.seed = kind, gamma, n_features, seed
-
-    def fit(self, X, y):
-        library = import_module("rfflearn.cpu")
-        library.seed(self.seed)
-        self.map = getattr(library, self.kind)(self.n_features, (2 * self.gamma) ** 0.5)
-        self.map.set_weight(X.shape[1])
-        return self
-
-    def transform(self, X):
-        return self.map.conv(X) * (2 / self.n_features) ** 0.5
-
-
 def width(gamma: float) -> rff.GaussianKernel:
     return rff.GaussianKernel.from_gamma(gamma)
 
@@ -314,9 +295,6 @@ METHODS = {
         (2, 3),
         (1.0,),
     ),
-    "rfflearn RFF": Method(partial(OfRfflearn, "RFFSVC")),
-    "rfflearn ORF": Method(partial(OfRfflearn, "ORFSVC")),
-    "rfflearn QRF": Method(partial(OfRfflearn, "QRFSVC")),
     "**RandomFourierFeatures**": Method(
         lambda g, n, seed, _: rff.RandomFourierFeatures(width(g), n // 2, "monte_carlo", random_state=seed)
     ),
@@ -374,10 +352,9 @@ def scaled_split(name: str):
 
 
 def settings(asked) -> Iterator[dict]:
-    """Yield the settings at which every installed method is measured."""
+    """Yield the settings at which every method is measured."""
     for name, n, method, seed in product(asked.data, asked.features, METHODS, range(asked.repeats)):
-        here = find_spec("rfflearn") is not None or not method.startswith("rfflearn")
-        if here and not (METHODS[method].at_points and n > len(scaled_split(name).y_train)):
+        if not (METHODS[method].at_points and n > len(scaled_split(name).y_train)):
             yield {"dataset": name, "features": n, "method": method, "seed": seed}
 
 

@@ -400,7 +400,7 @@ class Page {
   /** Do the same where the browser computes the view; the words around it are the page's. @param {Shown} scene */
   async loadDraws(scene) {
     const draws = await loadDraws(this.description.computes, scene);
-    return { draws, words: { texts: {}, chosen: /** @type {string | null} */ (null) } };
+    return { draws, words: { texts: {}, chosen: /** @type {string | object | null} */ (null) } };
   }
 
   /** Say what went wrong, if anything does. @param {Promise<void>} shown */

@@ -61,9 +61,9 @@ def all_bounds(settings: BoundSettings, guarantee: Guarantee) -> toy_bounds.Boun
     return toy_bounds.bound_curves(candidate_risks(settings), BETAS, *astuple(guarantee))
 
 
-def bound_maps(settings: BoundSettings, guarantee: Guarantee) -> dict[str, np.ndarray]:
-    """Compute every bound over beta and the number of points, (C, B) each."""
-    return toy_bounds.bound_maps(candidate_risks(settings), BETAS, *astuple(guarantee))
+def bound_map(settings: BoundSettings, guarantee: Guarantee, name: str) -> np.ndarray:
+    """Compute a bound over the number of points and beta, (C, B)."""
+    return toy_bounds.bound_map(candidate_risks(settings), BETAS, name, *astuple(guarantee))
 
 
 def landmark_union(settings: BoundSettings, beta: float, epsilon: float, form: str) -> toy_bounds.LandmarkUnion:

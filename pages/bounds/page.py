@@ -15,7 +15,7 @@ from rff_engine.plots import bounds as figures
 from rff_engine.studies.toy.coverage import promise_failures
 
 cache_results(compute, "candidate_risks", "all_bounds", "landmark_union", "promises")
-cache_results(view, "live_bounds", "live_promises")
+cache_results(view, "live_bounds", "chosen_bound", "live_promises")
 
 NAMES = figures.BOUND_NAMES
 # Settings of the simulation for which the printed Theorem 4 fails most visibly.
@@ -202,9 +202,8 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
     guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
     # The static edition has curves for some n only.
     beside = (N_POINTS,) if live.has_server else ()
-    live.mount(
-        "bounds", view.live_bounds(settings, guarantee), values, (BETA,), choose_bound, chosen=name, beside=beside
-    )
+    packed, chosen = view.live_bounds(settings, guarantee), view.chosen_bound(settings, guarantee, name)
+    live.mount("bounds", packed, values, (BETA,), choose_bound, chosen=chosen, beside=beside)
     layout.caption_below(
         seen, f"{EXPLANATION}\n\n{details} {part} {MAP_DETAILS}" + "".join(layout.equation(*one) for one in EQUATIONS)
     )

@@ -15,7 +15,8 @@ import { LiveView, mounting } from "../shared/live/view.js";
 /** @typedef {"landmark" | "kernel"} Side */
 /** @typedef {{ name: string, label: string, colour: string, values: Float64Array }} Part */
 /** @typedef {{ side: Side, label: string, colour: string, dash: Dash, values: Float64Array }} Line */
-/** @typedef {Line & { name: string, kind: string, best: number, parts: Part[], map: Float64Array, valley: number[] }} Bound the map has rows for n and columns for beta, the valley each row's best column */
+/** @typedef {Line & { name: string, kind: string, best: number, parts: Part[] }} Bound */
+/** @typedef {{ name: string, map: Float64Array, valley: number[] }} BoundMap rows for n and columns for beta; the valley is each row's best column */
 /** @typedef {Line & { truth: boolean }} Loss */
 
 /** @type {Side[]} */
@@ -41,6 +42,10 @@ class LiveBounds extends LiveView {
   /** The bound whose terms are shown.
    * @type {Bound} */
   chosen;
+
+  /** The map of the bound that the server shows.
+   * @type {BoundMap} */
+  map;
 
   /** The choice that the server has not answered yet.
    * @type {{ name: string, time: number } | null} */
@@ -115,7 +120,6 @@ class LiveBounds extends LiveView {
     this.bounds = data.bounds.map((/** @type {any} */ bound) => ({
       ...withValues(bound),
       parts: bound.parts.map(withValues),
-      map: Float64Array.from(this.array("map", Uint16Array, bound), (value) => (data.map_limit * value) / 65535),
     }));
     this.mapRows = Float64Array.from(data.log_counts);
     this.losses = data.losses.map(withValues);
@@ -126,9 +130,15 @@ class LiveBounds extends LiveView {
   update(data, report) {
     super.update(data, report);
     const { asked } = this;
-    if (asked && asked.name !== data.chosen && performance.now() - asked.time < ANSWER) return;
+    const { name, valley } = data.chosen;
+    if (asked && asked.name !== name && performance.now() - asked.time < ANSWER) return;
     this.asked = null;
-    this.choose(this.bounds.find(({ name }) => name === data.chosen));
+    const map = Float64Array.from(
+      this.array("map", Uint16Array, data.chosen),
+      (value) => (data.map_limit * value) / 65535,
+    );
+    this.map = { name, map, valley };
+    this.choose(this.bounds.find((bound) => bound.name === name));
   }
 
   /**
@@ -258,12 +268,14 @@ class LiveBounds extends LiveView {
 
   write() {
     for (const [cell, { values }] of this.cells) cell.textContent = values[this.at].toFixed(DIGITS);
-    const { label, kind, parts, map, valley } = this.chosen;
+    const { label, kind, parts, name } = this.chosen;
     const exact = parts.map((part) => part.values[this.at]);
     const { sum, terms } = addingUp(exact, DIGITS);
     for (const [k, value] of [sum, ...terms].entries()) this.summands[k].textContent = value.toFixed(DIGITS);
     this.find(".parts-words").textContent = `${label}, ${kind}: its terms`;
     this.find(".now-words").textContent = `${label} at β = ${this.text("beta")}`;
+    const { map, valley } = this.map;
+    if (this.map.name !== name) return;
     const lowest = least(map);
     const [few, many] = [valley[0], valley[valley.length - 1]].map((k) => Number(this.betas[k].toPrecision(3)));
     const range = lowest < 1 ? `bright ${lowest.toFixed(2)} to dark 1, grey: vacuous` : "vacuous everywhere";
@@ -390,7 +402,8 @@ class LiveBounds extends LiveView {
    */
   paintMap(c, w, h) {
     const { chosen, logBetas, mapRows, raster } = this;
-    const { map, valley } = chosen;
+    const { map, valley, name } = this.map;
+    if (name !== chosen.name) return; // until the server answers
     const columns = logBetas.length;
     if (raster.source?.values !== map) {
       this.raster = new Raster(columns, mapRows.length);

@@ -21,9 +21,8 @@ _MAP_LIMIT = 2.0
 
 
 def live_bounds(settings: BoundSettings, guarantee: Guarantee) -> dict[str, Any]:
-    """Pack every curve, the terms of every bound, and its map over beta and n, rounded to 16 bits."""
+    """Pack every curve, and the terms of every bound."""
     curves = compute.all_bounds(settings, guarantee)
-    maps = compute.bound_maps(settings, guarantee)
     bounds = [
         {
             "name": name,
@@ -34,8 +33,6 @@ def live_bounds(settings: BoundSettings, guarantee: Guarantee) -> dict[str, Any]
             "dash": figures.BOUNDS[name].dash,
             "values": as_base64(curve.values, "<f8"),
             "best": curve.best,
-            "map": as_base64(np.round(np.minimum(maps[name], _MAP_LIMIT) * (65535 / _MAP_LIMIT)), "<u2"),
-            "valley": maps[name].argmin(axis=1).tolist(),
             "parts": [
                 {
                     "name": term,
@@ -67,6 +64,13 @@ def live_bounds(settings: BoundSettings, guarantee: Guarantee) -> dict[str, Any]
             "grey": figures.OTHER_COLOUR,
         }
     )
+
+
+def chosen_bound(settings: BoundSettings, guarantee: Guarantee, name: str) -> dict[str, Any]:
+    """Pack a bound's map over beta and n, rounded to 16 bits."""
+    values = compute.bound_map(settings, guarantee, name)
+    packed = as_base64(np.round(np.minimum(values, _MAP_LIMIT) * (65535 / _MAP_LIMIT)), "<u2")
+    return {"name": name, "map": packed, "valley": values.argmin(axis=1).tolist()}
 
 
 def live_promises(seed: int, allowed: Sequence[float]) -> dict[str, Any]:

@@ -766,13 +766,10 @@ def test_the_mark_on_the_map_of_a_bound_sets_beta_and_n(open_page):
     settle(page)
     expect(page.locator(".st-key-n")).to_be_visible()
     assert page.evaluate("document.querySelector('.live').view.value('beta')") == pytest.approx(0.0316, rel=0.15)
-    rows = """name => {
-        const {view} = document.querySelector('.live');
-        view.choose(view.bounds.find(bound => bound.name === name));
-        return [[...view.chosen.map.slice(0, 61)], [...view.chosen.values]];
-    }"""
-    for name in ("second_order_kl", "landmark_kl_inverse"):
-        row, curve = page.evaluate(rows, name)
+    for name in ("landmark_kl_inverse", "second_order_kl"):
+        page.evaluate(f"name => {VIEW}.ask({VIEW}.bounds.find(bound => bound.name === name))", name)
+        page.wait_for_function(f"name => {VIEW}.map.name === name", arg=name)
+        row, curve = page.evaluate(f"[[...{VIEW}.map.map.slice(0, 61)], [...{VIEW}.chosen.values]]")
         np.testing.assert_allclose(row, np.minimum(curve, 2), rtol=0.01)  # at the row's n, 19.95
     page.get_by_role("slider", name="Training points n on the map").press("ArrowRight")
     page.wait_for_function(SETTLED.format("n", 30))

@@ -154,7 +154,7 @@ def test_a_page_has_the_apps_words_for_every_setting(site):
     page = (site / "bounds.html").read_text("utf-8")
     assert "The lowest point of Theorem 3" in page and seen["Theorem 3"]["texts"] == {}
     assert any("The lowest point of Theorem 4" in text for text in seen["Theorem 4"]["texts"].values())
-    assert {name: BOUND_NAMES[scene["chosen"]] for name, scene in seen.items()} == {name: name for name in seen}
+    assert {name: BOUND_NAMES[scene["chosen"]["name"]] for name, scene in seen.items()} == {name: name for name in seen}
     assert (described["chooses"], described["choices"]) == ("bound", list(BOUND_NAMES.values()))
 
 

@@ -39,7 +39,7 @@ def mount(
     sliders: Sequence[Control] = (),
     on_clicked: Callable | None = None,
     on_reached: Callable | None = None,
-    chosen: str | None = None,
+    chosen: str | dict | None = None,
     beside: Sequence[Control] = (),
 ) -> None:
     """Show a live view.
@@ -61,8 +61,8 @@ def mount(
         The argument is unchecked: a browser may send anything.
     on_reached : callable, optional
         Called when the reader takes hold of a slider and the view needs more data for its other positions.
-    chosen : str, optional
-        The bound that is shown with its terms.
+    chosen : str or dict, optional
+        The data set that is enlarged, or the bound that is shown with its terms, with its map.
     beside : sequence of Control, optional
         Controls that the view sets too, and that stay in the row.
     """

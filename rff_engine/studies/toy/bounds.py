@@ -196,16 +196,13 @@ def bound_curves(
     if betas.ndim != 1 or len(betas) == 0 or not (betas > 0).all() or not (np.diff(betas) > 0).all():
         raise ValueError("betas must be increasing numbers above 0, in one dimension.")
     check_choice(form, "form", bounds.FORMS)
-    epsilon = check_probability(epsilon, "epsilon")
-    landmark = _posterior_curve(risks.landmark_loss, risks.landmark_risk, betas, risks.n, mu)
-    kernel = _posterior_curve(risks.kernel_loss, risks.kernel_risk, betas, risks.n, mu)
-    shared = {"n": risks.n, "t": betas * np.sqrt(risks.n), "mu": mu, "n_landmarks": n_landmarks, "form": form}
+    guarantee = check_probability(epsilon, "epsilon"), mu, form, pay_for_beta, n_landmarks
+    landmark, kernel = (_posterior_curve(risks, betas, mu, of_landmark) for of_landmark in (True, False))
     curves = {}
     for name in (*bounds.LANDMARK_BOUNDS, *KERNEL_BOUNDS):
-        bound = bounds.ALIGNMENT_BOUNDS[name]
-        share = epsilon / len(betas) if pay_for_beta and name in bounds.KL_BOUNDS else epsilon
-        terms = bound.terms(**shared, epsilon=share, **vars(landmark if bound.of_landmark else kernel))
-        curves[name] = BoundCurve(name, betas, terms, n_landmarks if bound.of_landmark else 1)
+        of_landmark = bounds.ALIGNMENT_BOUNDS[name].of_landmark
+        terms = _terms(name, landmark if of_landmark else kernel, risks.n, betas, *guarantee)
+        curves[name] = BoundCurve(name, betas, terms, n_landmarks if of_landmark else 1)
     return BoundCurves(betas, landmark, kernel, curves)
 
 
@@ -213,13 +210,19 @@ def bound_curves(
 MAP_LOG_COUNTS = tuple(1.3 + 0.05 * row for row in range(35))
 
 
-def bound_maps(risks: CandidateRisks, betas: ArrayLike, *guarantee: Any) -> dict[str, np.ndarray]:
-    """Compute every bound at `MAP_LOG_COUNTS` (rows) and betas (columns), with the same losses at each n.
+def bound_map(
+    risks: CandidateRisks, betas: ArrayLike, name: str, epsilon: float, mu: float, *guarantee: Any
+) -> np.ndarray:
+    """Compute a bound at `MAP_LOG_COUNTS` (rows) and betas (columns), with the same losses at each n.
 
-    The `guarantee` is the arguments of `bound_curves` after the betas.
+    The last arguments are those of `bound_curves` after mu.
     """
-    rows = [bound_curves(replace(risks, n=round(10**log_n)), betas, *guarantee).bounds for log_n in MAP_LOG_COUNTS]
-    return {name: np.stack([row[name].values for row in rows]) for name in rows[0]}
+    betas, of_landmark = np.asarray(betas), bounds.ALIGNMENT_BOUNDS[name].of_landmark
+    rows = []
+    for each in (replace(risks, n=round(10**log_n)) for log_n in MAP_LOG_COUNTS):
+        posterior = _posterior_curve(each, betas, mu, of_landmark)
+        rows.append(reduce(np.add, _terms(name, posterior, each.n, betas, epsilon, mu, *guarantee).values()))
+    return np.stack(rows)
 
 
 @dataclass(frozen=True)
@@ -261,8 +264,16 @@ def landmark_union(
     )
 
 
-def _posterior_curve(loss, risk, betas, n: int, mu: float) -> PosteriorCurve:
-    Q = pseudo_posterior(np.multiply.outer(betas, loss - loss.min()), 1.0, n)  # a row for each beta
+def _posterior_curve(risks: CandidateRisks, betas, mu: float, of_landmark: bool) -> PosteriorCurve:
+    loss, risk = (risks.landmark_loss, risks.landmark_risk) if of_landmark else (risks.kernel_loss, risks.kernel_risk)
+    Q = pseudo_posterior(np.multiply.outer(betas, loss - loss.min()), 1.0, risks.n)  # a row for each beta
     divergences = kl_divergence(Q), power_divergence(Q, 2.0), power_divergence(Q, mu)
     kl, chi2, divergence = (np.asarray(values) for values in divergences)
     return PosteriorCurve(Q @ loss, Q @ risk, kl, chi2, divergence)
+
+
+def _terms(name, posterior, n, betas, epsilon, mu, form, pay_for_beta, n_landmarks) -> dict[str, np.ndarray]:
+    """Return the terms of a bound along the betas."""
+    share = epsilon / len(betas) if pay_for_beta and name in bounds.KL_BOUNDS else epsilon
+    given = {"n": n, "t": betas * np.sqrt(n), "mu": mu, "n_landmarks": n_landmarks, "form": form, "epsilon": share}
+    return bounds.ALIGNMENT_BOUNDS[name].terms(**given, **vars(posterior))
