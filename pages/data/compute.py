@@ -61,10 +61,11 @@ def chosen(rows: Sequence[Row], methods: Sequence[str], repeats: int, beta: str 
     ]
 
 
-def shipped_means(study: str, dataset: str, methods: Sequence[str], beta: str = VALIDATED) -> pd.DataFrame:
-    """Return `means` of the rows that ship; empty if there are none."""
-    rows = shipped_rows(study, dataset)
-    return means(study, chosen(rows, methods, shipped_spec(study, dataset).repeats, beta)) if rows else pd.DataFrame()
+def shipped_means(study: str, methods: Sequence[str], beta: str = VALIDATED) -> dict[str, pd.DataFrame]:
+    """Return `means` of the rows that ship by data set; none if there are no rows."""
+    each = {name: (shipped_rows(study, name), shipped_spec(study, name).repeats) for name in DATASETS}
+    rows = [row for of, repeats in each.values() for row in chosen(of, methods, repeats, beta)]
+    return dict(list(means(study, rows).groupby("dataset", sort=False))) if rows else {}
 
 
 def means(study: str, rows: Sequence[Row]) -> pd.DataFrame:

@@ -18,8 +18,8 @@ NOTHING: dict[str, Any] = {"study": "features", "counts": compute.COUNTS, "sets"
 
 def live_errors(study: str, methods: Sequence[str], beta: str) -> dict[str, Any]:
     """Pack the means of all sets whose rows ship."""
-    means = {name: compute.shipped_means(study, name, methods, beta) for name in compute.DATASETS}
-    sets = [_curves(name, curves) for name, curves in means.items() if not curves.empty]
+    means = compute.shipped_means(study, methods, beta)
+    sets = [_curves(name, means[name]) for name in compute.DATASETS if name in means]
     return with_version(NOTHING | {"study": study, "sets": sets})
 
 

@@ -1,9 +1,11 @@
 """Paper against rerun: the results of Letarte et al. (2019) and Li et al. (2019), compared with reruns."""
 
 from contextlib import suppress
+from itertools import product
 from threading import Thread
 
 import streamlit as st
+from plotly.graph_objects import Figure
 
 from pages.papers import compute, figures as reruns
 from pages.shared import deferred, layout, sharing
@@ -176,11 +178,11 @@ def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> 
 
 
 @st.cache_resource(show_spinner=False)
-def read_ahead(scaled: tuple[str, ...]) -> Thread:
+def read_ahead() -> Thread:
     """Read the reruns of every tab in a separate thread, so that no tab is slow at its first visit."""
 
     def read() -> None:
-        for target in SHOWN.values():
+        for scaled, target in product(((), ("adult",)), SHOWN.values()):
             with suppress(OSError, ValueError):  # the tab itself shows the error
                 compute.beside_paper(target, () if target in li.TARGETS else scaled)
 
@@ -197,6 +199,8 @@ def main() -> None:
         "A printed number comes from one split of the data and one draw of frequencies. **Do other draws, or other "
         "splits, give it too?**",
     )
+    if deferred.waits:  # no figure need wait for Plotly then
+        deferred.show("plotly", lambda: st.container(key="ahead").plotly_chart(Figure(), key="ahead figure"))
     with layout.show_errors():
         comparison = compute.beside_paper(target, scaled)
     of_view = compute.numbers(target, scaled, values.dataset, int(values.r))
@@ -211,7 +215,7 @@ def main() -> None:
         show_choices(of_view)
         show_notes(target, values.dataset)
     deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
-    read_ahead(scaled)
+    read_ahead()
     sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled, "r": int(values.r)})
 
 
