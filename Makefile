@@ -78,7 +78,7 @@ tests/javascript/node_modules/.package-lock.json: tests/javascript/package-lock.
 	$(NPM) ci --no-audit --no-fund --ignore-scripts
 	touch $@
 
-# Three tables of docs/performance.md; BENCH="formulas --quick" hands on other options.
+# Two tables of docs/performance.md; BENCH="formulas --quick" hands on other options.
 BENCH ?= --write
 bench: .venv/dev.stamp
 	$(BIN)/python -m benchmarks.engine $(BENCH)

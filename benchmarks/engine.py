@@ -1,21 +1,16 @@
 """The engine against the papers' formulas in plain NumPy, and against scikit-learn's maps.
 
-    python -m benchmarks.engine                              # prints its three tables of docs/performance.md
+    python -m benchmarks.engine                              # prints its two tables of docs/performance.md
     python -m benchmarks.engine --write                      # and writes them there
     python -m benchmarks.engine formulas --quick             # one of them; --quick takes few rows and frequencies
-    python -m benchmarks.engine features --data breast --features 20 --repeats 1
+
+`python -m datasets fetch farm` brings the set that is not bundled.
 
 **formulas**: float32 data against the formulas in float64 with nothing shared or skipped, in blocks only if memory
 requires it, and against scikit-learn's LinearSVC. The contestants run in turn, on all cores; medians of three runs.
 
 **transforms**: our maps and scikit-learn's of one kernel transform the same rows in turn. Ratios are medians of the
 seconds of scikit-learn over ours in the same turn.
-
-**features**: every method makes as many features of the same rows: the published splits, columns scaled to [0, 1] by
-the training rows. Kernel width, C and a method's own parameter are chosen on the validation rows, on one grid for all.
-Seconds are processor time on one thread at the chosen values: of `fit` and `transform` of the training rows, and of the
-linear SVMs of all C. `--output FILE` keeps the rows, and goes on where an earlier run was stopped. `python -m datasets
-fetch ads farm` brings the sets that are not bundled.
 """
 
 from __future__ import annotations
@@ -26,19 +21,18 @@ import gc
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
@@ -49,7 +43,6 @@ from benchmarks.studies import frame
 PAGE = frame.DOCS / "performance.md"
 FORMULAS = "<!-- formulas: begin, written by `python -m benchmarks.engine --write` -->", "<!-- formulas: end -->"
 TRANSFORMS = "<!-- transforms: begin, written by `python -m benchmarks.engine --write` -->", "<!-- transforms: end -->"
-FEATURES = "<!-- features: begin, written by `python -m benchmarks.engine --write` -->", "<!-- features: end -->"
 
 # --- formulas -----------------------------------------------------------------------------------------------------
 
@@ -222,8 +215,9 @@ SIZES = ((20000, 50, 1000, 1), (200000, 20, 400, 1), (20000, 50, 1000, 0.1), (20
 
 def pairs(gamma: float, n_features: int) -> dict[str, tuple]:
     """Return our maps and scikit-learn's of one Gaussian kernel."""
-    ours = rff.RandomFourierFeatures(width(gamma), n_features // 2, "monte_carlo", random_state=0)
-    landmarks = rff.NystroemFeatures(width(gamma), n_features, random_state=0)
+    kernel = rff.GaussianKernel.from_gamma(gamma)
+    ours = rff.RandomFourierFeatures(kernel, n_features // 2, "monte_carlo", random_state=0)
+    landmarks = rff.NystroemFeatures(kernel, n_features, random_state=0)
     return {
         "Fourier": (ours, RBFSampler(gamma=gamma, n_components=n_features, random_state=0)),
         "Nyström": (landmarks, Nystroem(gamma=gamma, n_components=n_features, random_state=0)),
@@ -247,7 +241,7 @@ def turns(maps, X, repeats: int) -> tuple[float, list[float]]:
 def _transforms(asked) -> str:
     body = []
     for (n, d, n_features, density), dtype in product(SIZES, (np.float64, np.float32)):
-        draw = np.random.default_rng(0)
+        n, draw = 2000 if asked.quick else n, np.random.default_rng(0)
         csr = sparse.random_array((n, d), density=density, format="csr", rng=draw, data_sampler=draw.normal)
         X = (csr if density < 1 else csr.toarray()).astype(dtype)
         for name, maps in pairs(1 / (d * density), n_features).items():
@@ -265,139 +259,17 @@ def _transforms(asked) -> str:
     return f"{frame.markdown(header, body)}\n\nOn {frame.machine()}."
 
 
-# --- features -----------------------------------------------------------------------------------------------------
-
-WIDTHS = (0.25, 1.0, 4.0)  # gamma, as a multiple of 1 / (d Var(X))
-C_VALUES = tuple(10.0**power for power in range(-2, 5))
-BETAS, RHOS, CANDIDATES = (1.0, 10.0, 100.0), (1e-4, 1e-3, 1e-2), 2000
-
-
-class Method(NamedTuple):
-    """A way to make features; `make(gamma, n_features, seed, value)` is a transformer."""
-
-    make: Callable[..., Any]
-    values: tuple = (None,)
-    """Values of a parameter of the method's own"""
-    widths: tuple[float, ...] = WIDTHS
-    at_points: bool = False
-    """Whether each feature needs a training row of its own"""
-
-
-def width(gamma: float) -> rff.GaussianKernel:
-    return rff.GaussianKernel.from_gamma(gamma)
-
-
-METHODS = {
-    "RBFSampler": Method(lambda g, n, seed, _: RBFSampler(gamma=g, n_components=n, random_state=seed)),
-    "Nystroem": Method(lambda g, n, seed, _: Nystroem(gamma=g, n_components=n, random_state=seed), at_points=True),
-    "PolynomialCountSketch": Method(
-        lambda _, n, seed, p: PolynomialCountSketch(degree=p, coef0=1, n_components=n, random_state=seed),
-        (2, 3),
-        (1.0,),
-    ),
-    "**RandomFourierFeatures**": Method(
-        lambda g, n, seed, _: rff.RandomFourierFeatures(width(g), n // 2, "monte_carlo", random_state=seed)
-    ),
-    "the same, orthogonal": Method(
-        lambda g, n, seed, _: rff.RandomFourierFeatures(width(g), n // 2, "orthogonal", random_state=seed)
-    ),
-    "**NystroemFeatures**, k-means": Method(
-        lambda g, n, seed, _: rff.NystroemFeatures(width(g), n, "cluster", random_state=seed), at_points=True
-    ),
-    "**PseudoPosteriorFeatures**": Method(
-        lambda g, n, seed, b: rff.PseudoPosteriorFeatures(width(g), n // 2, CANDIDATES, b, random_state=seed), BETAS
-    ),
-    "**OptimizedKernelFeatures**": Method(
-        lambda g, n, seed, r: rff.OptimizedKernelFeatures(width(g), n // 2, CANDIDATES, r, random_state=seed), RHOS
-    ),
-    "**LandmarkSimilarity**": Method(
-        lambda g, n, seed, b: rff.LandmarkSimilarity(width(g), n, beta=b, random_state=seed), BETAS, at_points=True
-    ),
-}
-
-
-def best(method: Method, split, n_features: int, seed: int) -> dict:
-    """Return test error and seconds at the width, value and C of the least validation error."""
-    scale = 1 / (split.X_train.shape[1] * split.X_train.var())
-    measured = []
-    for times, value in product(method.widths, method.values):
-        features = method.make(times * scale, n_features, seed, value)
-        start = time.process_time()
-        Z = np.asarray(features.fit(split.X_train, split.y_train).transform(split.X_train))
-        made = time.process_time()
-        coef, intercept = rff.linear_svm_path(Z, split.y_train, C_VALUES)
-        trained = time.process_time()
-        valid, test = (
-            errors(features.transform(X) @ coef.T + intercept, y, split.y_train)
-            for X, y in ((split.X_valid, split.y_valid), (split.X_test, split.y_test))
-        )
-        c = int(valid.argmin())
-        row = {"test_error": float(test[c]), "seconds": made - start, "model_seconds": trained - made}
-        measured.append((valid[c], row))
-    return min(measured, key=lambda one: one[0])[1]
-
-
-def errors(decisions, y, labels) -> np.ndarray:
-    """Return the error rate of each column of decision values."""
-    return ((decisions > 0) != (np.asarray(y) == np.unique(labels)[1])[:, None]).mean(axis=0)
-
-
-@lru_cache(1)
-def scaled_split(name: str):
-    """Return the published split with columns scaled to [0, 1] by the training rows."""
-    split = datasets.published_split(name)
-    scaler = MinMaxScaler().fit(split.X_train)
-    parts = {part: scaler.transform(getattr(split, part)) for part in ("X_train", "X_valid", "X_test")}
-    return type(split)(**{**vars(split), **parts})
-
-
-def settings(asked) -> Iterator[dict]:
-    """Yield the settings at which every method is measured."""
-    for name, n, method, seed in product(asked.data, asked.features, METHODS, range(asked.repeats)):
-        if not (METHODS[method].at_points and n > len(scaled_split(name).y_train)):
-            yield {"dataset": name, "features": n, "method": method, "seed": seed}
-
-
-def rows_of(dataset: str, features: int, method: str, seed: int) -> list[dict]:
-    return [best(METHODS[method], scaled_split(dataset), features, seed)]
-
-
-def table_of_features(rows: pd.DataFrame) -> str:
-    """Show mean test errors in percent, the least ones in bold, and seconds on the last set at the middle number."""
-    counts = sorted(rows["features"].unique())
-    names = rows["dataset"].unique()
-    error = (100 * rows.pivot_table("test_error", "method", ["dataset", "features"])).round(1)
-    middle = counts[len(counts) // 2]
-    part = rows[(rows["dataset"] == names[-1]) & (rows["features"] == middle)]
-    seconds = part.groupby("method")[["seconds", "model_seconds"]].median()
-
-    def cell(method: str, name: str, n: int) -> str:
-        value = error.loc[method, (name, n)]
-        text = "–" if np.isnan(value) else f"{value:.1f}"
-        return f"**{text}**" if value == error[name, n].min() else text
-
-    body = []
-    for method in (method for method in METHODS if method in error.index):
-        spent = " + ".join(f"{value:.2g}" for value in seconds.loc[method]) if method in seconds.index else "–"
-        body.append([method, *(" / ".join(cell(method, name, n) for n in counts) for name in names), spent])
-    return frame.markdown(["features", *names, f"s, {middle} on {names[-1]}"], body)
-
-
 # --- all --------------------------------------------------------------------------------------------------------------
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("parts", nargs="*", choices=PARTS, help="default: all")
+    parser.add_argument("part", nargs="?", choices=PARTS, help="default: both")
     parser.add_argument("--quick", action="store_true", help="few rows, frequencies and turns; writes nothing")
     parser.add_argument("--only", nargs="+", choices=RACES, default=list(RACES), metavar="NAME", help="formulas")
-    parser.add_argument("--data", nargs="+", default=["breast", "ads", "mnist49"], metavar="NAME", help="features")
-    parser.add_argument("--features", nargs="+", type=int, default=[20, 100, 500], metavar="F", help="features")
-    parser.add_argument("--repeats", type=int, default=3, help="features: seeds")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="features: keeps the rows")
     parser.add_argument("--write", action="store_true", help=f"write the tables into docs/{PAGE.name}")
     asked = parser.parse_args()
-    for part in asked.parts or PARTS:
+    for part in [asked.part] if asked.part else PARTS:
         measure, marks = PARTS[part]
         text = measure(asked)
         print(text)
@@ -414,13 +286,7 @@ def _formulas(asked) -> str:
     return table_of_formulas(measured)
 
 
-def _features(asked) -> str:
-    with threadpool_limits(1):
-        rows = frame.rows(asked.output, settings(asked), rows_of)
-    return table_of_features(rows[rows["dataset"].isin(asked.data) & (rows["seed"] < asked.repeats)])
-
-
-PARTS = {"formulas": (_formulas, FORMULAS), "transforms": (_transforms, TRANSFORMS), "features": (_features, FEATURES)}
+PARTS = {"formulas": (_formulas, FORMULAS), "transforms": (_transforms, TRANSFORMS)}
 
 if __name__ == "__main__":
     main()
