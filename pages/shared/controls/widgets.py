@@ -203,16 +203,14 @@ class Scale(Control):
         if value is None:
             return None, self._note(", ".join(raw), f"{self.default:g}", ends)
         nearest = self.nearest(value)
-        text = f"{nearest:g}"
-        if math.isclose(nearest, value, rel_tol=0.005):  # links have three digits
+        text = in_figures(nearest)
+        if math.isclose(nearest, value, rel_tol=0.006):  # links have three digits, or two
             return text, None
         inside = self.values[0] <= value <= self.values[-1]
         return text, self._note(raw[0], text, "a step of the slider" if inside else ends)
 
     def render(self):
-        return st.select_slider(
-            self.label, self.values, value=self.default, format_func=lambda value: f"{value:g}", **self._in_url
-        )
+        return st.select_slider(self.label, self.values, value=self.default, format_func=in_figures, **self._in_url)
 
 
 @dataclass(frozen=True)
@@ -239,6 +237,12 @@ def _as_number(raw: list[str]) -> float | None:
     except ValueError:
         return None
     return value if len(raw) == 1 and math.isfinite(value) else None
+
+
+def in_figures(value: float) -> str:
+    """Return a value in two figures if these are nearly it, as live views do: 0.501 of a logarithmic scale is 0.5."""
+    two = float(f"{value:.2g}")
+    return f"{two if value % 1 and abs(two - value) < 0.006 * abs(value) else value:g}"
 
 
 def as_text(value) -> str:
