@@ -94,6 +94,7 @@ def predict(page, lesson: Lesson, step: int, correct: bool) -> None:
     page.wait_for_function(IN_SIGHT, arg=list(now.look))
     shows(page, lesson.before(step))
     expect(page.locator(".lesson-text")).to_have_text(filled(now.text))
+    expect(page.locator(".radio .turn:visible")).to_have_count(0)  # the posterior is not asked first
     answer = now.right if correct else (now.right + 1) % len(now.answers)
     page.locator(".lesson .answers button").nth(answer).click()
     expect(page.locator(".lesson .outcome")).to_have_text(filled(now.outcome))
