@@ -41,7 +41,7 @@ LESSONS = (
                 ),
                 0,
                 "The ln term is ln(1/ε)/t with t = β√n, and a small β makes it huge. Towards larger β the t term grows "
-                "instead. At β = 5.01 the terms balance: 0.434.",
+                "instead. At β = 5 the terms balance: 0.434.",
                 {"beta": 0.1},
                 {"beta": 5.01},
             ),
@@ -51,14 +51,14 @@ LESSONS = (
                 "Take 1000 points. Where is it smallest then?",
                 ("At a β about six times as large", "At nearly the same β", "At a much smaller β"),
                 1,
-                "At β = 5.01, where it is 0.36. The best t = β√n grows like √n, so the best β hardly moves: on the map "
+                "At β = 5, where it is 0.36. The best t = β√n grows like √n, so the best β hardly moves: on the map "
                 "of the bound over β and n its valley runs straight up.",
                 {"n": 30, "beta": 5.01},
                 {"n": 1000},
             ),
             Step(
                 KERNEL_CURVES,
-                "The lowest point of Theorem 3 is 0.434, at β = 5.01. But that β was chosen after looking, among 61, "
+                "The lowest point of Theorem 3 is 0.434, at β = 5. But that β was chosen after looking, among 61, "
                 "and the bound holds for a β fixed beforehand.",
                 "Which value is guaranteed for the best of all 61?",
                 (

@@ -39,7 +39,7 @@ LESSONS = (
             Step(
                 KERNEL_LINE,
                 "The ticks under the density[[, on the left,|]] are the 50 frequencies; the kernel's width σ is 1.",
-                "Make the kernel wider: σ = 2.51. Where do the ticks go?",
+                "Make the kernel wider: σ = 2.5. Where do the ticks go?",
                 ("They gather around 0", "They spread out", "They stay: σ concerns points, not frequencies"),
                 0,
                 "A wide kernel changes slowly, so it is made of slow cosines. Width and frequencies always change in "

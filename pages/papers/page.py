@@ -5,7 +5,6 @@ from itertools import product
 from threading import Thread
 
 import streamlit as st
-from plotly.graph_objects import Figure
 
 from pages.papers import compute, figures as reruns
 from pages.shared import deferred, layout, sharing
@@ -199,8 +198,6 @@ def main() -> None:
         "A printed number comes from one split of the data and one draw of frequencies. **Do other draws, or other "
         "splits, give it too?**",
     )
-    if deferred.waits:  # no figure need wait for Plotly then
-        deferred.show("plotly", lambda: st.container(key="ahead").plotly_chart(Figure(), key="ahead figure"))
     with layout.show_errors():
         comparison = compute.beside_paper(target, scaled)
     of_view = compute.numbers(target, scaled, values.dataset, int(values.r))

@@ -51,7 +51,7 @@ def test_a_run_loses_no_row_when_its_server_is_killed_and_restarted(open_page, s
     watching = open_page(RUN_PAGE, address=address)
     looking = open_page(VIEW_PAGE, address=address)
     before = experiment(looking)
-    assert len(before["figures"]) >= 1 and "beta=2.51" in before["query"]
+    assert len(before["figures"]) >= 1 and "beta=2.5" in before["query"]
     watching.get_by_role("button", name="Run").click()
     with Store(tmp_path / "results.sqlite") as store:
         wait_until(lambda: len(store.rows(RUN.spec)) > 20, 120)

@@ -9,7 +9,7 @@ from conftest import go_to, query, settle, show_all, wait_until
 from playwright.sync_api import expect
 
 from pages.shared.catalogue import BY_NAME, PAGES
-from pages.shared.controls.widgets import as_text, in_figures
+from pages.shared.controls.widgets import as_text
 from pages.shared.lesson import Lesson
 from pages.shared.lessons import content
 
@@ -66,15 +66,14 @@ def shows(page, settings: dict) -> None:
     """Check that the URL has the settings, up to the page's defaults, and that the page's sliders show them."""
     settle(page)
     for key, value in settings.items():
-        texts = [as_text(value), in_figures(value)] if isinstance(value, float) else [as_text(value)]
         page.wait_for_function(
-            "([key, texts]) => [...texts, null].includes(new URL(location.href).searchParams.get(key))",
-            arg=[key, texts],
+            "([key, value]) => [value, null].includes(new URL(location.href).searchParams.get(key))",
+            arg=[key, as_text(value)],
         )
         widget = page.locator(f".st-key-controls .st-key-{key} input[type=range]")
         if widget.count():
-            zeros = "0*" if "." in texts[-1] else r"(\.0*)?"  # sliders show 0.1 as 0.10
-            expect(widget).to_have_attribute("aria-valuetext", re.compile(f"^{re.escape(texts[-1])}{zeros}$"))
+            zeros = "0*" if "." in as_text(value) else r"(\.0*)?"  # sliders show 0.1 as 0.10
+            expect(widget).to_have_attribute("aria-valuetext", re.compile(f"^{re.escape(as_text(value))}{zeros}$"))
 
 
 def filled(text: str, before: str = "") -> re.Pattern:

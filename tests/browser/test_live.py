@@ -437,7 +437,7 @@ def test_a_kernel_follows_width_and_d_under_the_hand_and_is_the_engines(open_pag
         kernel: [...view.line.kernel], cosSin: [...view.line.cosSin], density: [...view.line.density],
         words: view.root.querySelector('.prior-panels').innerText,
     })"""
-    for width, D in ((0.2, 1000), (3.98, 1)):
+    for width, D in ((0.2, 1000), (3.16, 1)):
         shown = move_sliders(page, {"width": width, "D": D}, read)
         line = kernel_line(kernel_settings("Cauchy", width, 1.5, 3), D)
         assert (shown["width"], shown["D"], shown["outside"]) == (width, D, line.outside)
@@ -446,7 +446,7 @@ def test_a_kernel_follows_width_and_d_under_the_hand_and_is_the_engines(open_pag
         np.testing.assert_allclose(shown["cosSin"], line.cos_sin, atol=1e-9)
         assert f"misses it by at most {np.abs(line.cos_sin - line.exact).max():.2f}" in shown["words"]
     assert page.evaluate("[received, sent]") == [0, 0] and "width" not in page.url
-    for name, value in (("width", "3.98"), ("D", "1")):
+    for name, value in (("width", "3.16"), ("D", "1")):
         page.locator(f".live input[name={name}]").dispatch_event("change")
         page.wait_for_function(SETTLED.format(name, value))
     settle(page)

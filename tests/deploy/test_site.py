@@ -19,7 +19,7 @@ from deploy.site import __main__ as command, exporting, samples, words, writing
 from pages.landmarks.compute import LandmarkSettings, landmark_path, landmark_problem
 from pages.shared.catalogue import BY_NAME, PAGES, Page, settings_of
 from pages.shared.controls.toy import SIGMA_LIVE
-from pages.shared.controls.widgets import Options, in_figures, without_headings
+from pages.shared.controls.widgets import Options, as_text, without_headings
 from rff_engine.plots.bounds import BOUND_NAMES
 
 MOONS = ToyData("moons", 300, 0.1, 0)
@@ -99,7 +99,7 @@ def test_a_page_offers_all_values_of_what_its_browser_computes(site):
     described = description(site / "landmarks.html")
     controls = {control["key"]: control for control in described["controls"]}
     assert [key for key, control in controls.items() if control.get("scale")] == ["landmarks", "noise"]
-    assert described["sliders"]["sigma"] == [in_figures(value) for value in SIGMA_LIVE.values]
+    assert described["sliders"]["sigma"] == [as_text(value) for value in SIGMA_LIVE.values]
     assert controls["noise"]["values"] == [f"{0.01 * k:g}" for k in range(51)]
     assert described["clicks"]["gone"] == ["landmarks"] and described["defaults"]["picks"] == ""
     hows = {row["settings"]["how"] for row in described["scenes"]}

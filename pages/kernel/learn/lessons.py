@@ -65,7 +65,7 @@ LESSONS = (
             ),
             Step(
                 LOSS_PLANE,
-                "A slow prior again, σ = 0.794, stretched along one axis: its ellipse lies flat between the bright "
+                "A slow prior again, σ = 0.79, stretched along one axis: its ellipse lies flat between the bright "
                 "spots, and 10 frequencies of PBRFF err on 42 %.",
                 "Turn the same ellipse by 45°. Which bright spots can PBRFF use now?",
                 ("None: the prior is no wider", "The two that the ellipse reaches", "All four: the labels decide"),

@@ -203,14 +203,14 @@ class Scale(Control):
         if value is None:
             return None, self._note(", ".join(raw), f"{self.default:g}", ends)
         nearest = self.nearest(value)
-        text = in_figures(nearest)
+        text = as_text(nearest)
         if math.isclose(nearest, value, rel_tol=0.006):  # links have three digits, or two
             return text, None
         inside = self.values[0] <= value <= self.values[-1]
         return text, self._note(raw[0], text, "a step of the slider" if inside else ends)
 
     def render(self):
-        return st.select_slider(self.label, self.values, value=self.default, format_func=in_figures, **self._in_url)
+        return st.select_slider(self.label, self.values, value=self.default, format_func=as_text, **self._in_url)
 
 
 @dataclass(frozen=True)
@@ -239,17 +239,14 @@ def _as_number(raw: list[str]) -> float | None:
     return value if len(raw) == 1 and math.isfinite(value) else None
 
 
-def in_figures(value: float) -> str:
-    """Return a value in two figures if these are nearly it, as live views do: 0.501 of a logarithmic scale is 0.5."""
-    two = float(f"{value:.2g}")
-    return f"{two if value % 1 and abs(two - value) < 0.006 * abs(value) else value:g}"
-
-
 def as_text(value) -> str:
-    """Return a value of a control as text in the URL."""
+    """Return a value of a control as text, also in the URL; as in live views, 0.501 of a logarithmic scale is 0.5."""
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{round(value, 6):g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    two = float(f"{value:.2g}")
+    return f"{two if value % 1 and abs(two - value) < 0.006 * abs(value) else round(value, 6):g}"
 
 
 def same_setting(shown, expected) -> bool:
