@@ -257,7 +257,7 @@ def measure(browser, server: str, name: str) -> None:
         with visit(browser, f"{server}/{address}") as (page, first, sizes):
             cells = [f"{first:.1f} s", f"{sum(sizes) / 1000:.0f} kB"]
             dragged = drag(page)
-            cells += [f"{dragged[0]:.0f}", f"{np.percentile(dragged[1], 95):.0f}"] if dragged else ["", ""]
+            cells += [f"{dragged[0]:.0f}", f"{np.percentile(dragged[1] or [np.nan], 95):.0f}"] if dragged else ["", ""]
             if i == 0 and (delays := server_side(page)):
                 cells += [f"{len(delays)}", *(f"{late:.0f}" for late in np.percentile(delays, 95, axis=0))]
         print(row(" ".join([name, *re.findall(r"(?<=landmarks=)\d+|\bD=\d+", address)]), *cells), flush=True)

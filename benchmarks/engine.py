@@ -230,7 +230,8 @@ def turns(maps, X, repeats: int) -> tuple[float, list[float]]:
     for _ in range(repeats):
         spent = []
         for which, one in enumerate(maps):
-            before, start = resident("VmRSS", reset=True), time.perf_counter()
+            before = resident("VmRSS", reset=True)
+            start = time.perf_counter()
             one.transform(X)
             spent.append(time.perf_counter() - start)
             peaks[which] = max(peaks[which], (resident("VmHWM") - before) / 1e6)
@@ -241,7 +242,8 @@ def turns(maps, X, repeats: int) -> tuple[float, list[float]]:
 def _transforms(asked) -> str:
     body = []
     for (n, d, n_features, density), dtype in product(SIZES, (np.float64, np.float32)):
-        n, draw = 2000 if asked.quick else n, np.random.default_rng(0)
+        n = 2000 if asked.quick else n
+        draw = np.random.default_rng(0)
         csr = sparse.random_array((n, d), density=density, format="csr", rng=draw, data_sampler=draw.normal)
         X = (csr if density < 1 else csr.toarray()).astype(dtype)
         for name, maps in pairs(1 / (d * density), n_features).items():

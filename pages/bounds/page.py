@@ -202,8 +202,9 @@ def show_curves(values, settings: BoundSettings, curves) -> None:
     guarantee = Guarantee(values.eps, values.mu, values.form, values.price, held)
     # The static edition has curves for some n only.
     beside = (N_POINTS,) if live.has_server else ()
-    packed, chosen = view.live_bounds(settings, guarantee), view.chosen_bound(settings, guarantee, name)
-    live.mount("bounds", packed, values, (BETA,), choose_bound, chosen=chosen, beside=beside)
+    packed = view.live_bounds(settings, guarantee)
+    in_colour = view.chosen_bound(settings, guarantee, name)
+    live.mount("bounds", packed, values, (BETA,), choose_bound, chosen=in_colour, beside=beside)
     layout.caption_below(
         seen, f"{EXPLANATION}\n\n{details} {part} {MAP_DETAILS}" + "".join(layout.equation(*one) for one in EQUATIONS)
     )

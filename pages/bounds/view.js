@@ -275,7 +275,7 @@ class LiveBounds extends LiveView {
     this.find(".parts-words").textContent = `${label}, ${kind}: its terms`;
     this.find(".now-words").textContent = `${label} at β = ${this.text("beta")}`;
     const { map, valley } = this.map;
-    if (this.map.name !== name) return;
+    if (this.map.name !== name) return; // until the server answers
     const lowest = least(map);
     const [few, many] = [valley[0], valley[valley.length - 1]].map((k) => Number(this.betas[k].toPrecision(3)));
     const range = lowest < 1 ? `bright ${lowest.toFixed(2)} to dark 1, grey: vacuous` : "vacuous everywhere";

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from pages.shared.controls.scales import powers
+from pages.shared.controls.toy import SIGMA
 from pages.shared.controls.widgets import Number, Options, Scale, Several, Switch
 
 CONTROLS = (
@@ -62,6 +63,10 @@ def test_a_number_is_set_to_the_nearest_allowed_value(control, raw, expected):
     sanitized, note = control.sanitize([raw])
     assert sanitized == expected
     assert repr(raw) in note and expected in note
+
+
+def test_a_note_names_the_value_as_the_slider_shows_it():
+    assert "so 0.5 is used" in SIGMA.sanitize(["x"])[1]
 
 
 @pytest.mark.parametrize(("raw", "same"), [("300", "300"), ("1e3", "1000")])

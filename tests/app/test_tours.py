@@ -35,16 +35,7 @@ from pages.shared import lessons
 from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import presets
 from pages.shared.controls.toy import BETA, toy_data
-from pages.shared.controls.widgets import (
-    Code,
-    Control,
-    Number,
-    Options,
-    Scale,
-    Switch,
-    as_text,
-    without_headings,
-)
+from pages.shared.controls.widgets import Code, Control, Number, Options, Scale, Switch, as_text, without_headings
 from pages.shared.lesson import Lesson, Step
 from pages.shared.lessons import content
 from pages.start import compute as start

@@ -201,7 +201,7 @@ class Scale(Control):
         value = _as_number(raw)
         ends = f"a number from {self.values[0]:g} to {self.values[-1]:g}"
         if value is None:
-            return None, self._note(", ".join(raw), f"{self.default:g}", ends)
+            return None, self._note(", ".join(raw), as_text(self.default), ends)
         nearest = self.nearest(value)
         text = as_text(nearest)
         if math.isclose(nearest, value, rel_tol=0.006):  # links have three digits, or two

@@ -217,7 +217,8 @@ def bound_map(
 
     The last arguments are those of `bound_curves` after mu.
     """
-    betas, of_landmark = np.asarray(betas), bounds.ALIGNMENT_BOUNDS[name].of_landmark
+    betas = np.asarray(betas)
+    of_landmark = bounds.ALIGNMENT_BOUNDS[name].of_landmark
     rows = []
     for each in (replace(risks, n=round(10**log_n)) for log_n in MAP_LOG_COUNTS):
         posterior = _posterior_curve(each, betas, mu, of_landmark)
