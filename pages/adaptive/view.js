@@ -172,11 +172,6 @@ class LiveDescent extends LiveView {
     this.request();
   }
 
-  /** @param {boolean} playing */
-  showPlaying(playing) {
-    this.find(".play").textContent = playing ? "❚❚ Stop" : "▶ Play";
-  }
-
   // --- numbers ------------------------------------------------------------------------------------------------------
 
   compute() {

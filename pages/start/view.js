@@ -68,6 +68,13 @@ class LiveRadio extends LiveView {
    * @type {string[]} */
   told = [];
 
+  /** Codes that Ctrl+Z returns to, one a gesture, and those that it came from.
+   * @type {string[]} */
+  past = [];
+
+  /** @type {string[]} */
+  undone = [];
+
   /** The code of the default.
    * @type {string} */
   first;
@@ -116,6 +123,7 @@ class LiveRadio extends LiveView {
     this.find(".keep").onclick = () => this.toggle(this.focus.candidate);
     this.find(".turn").onclick = () => this.turn(!this.posterior);
     this.find(".again").onclick = () => this.choose(this.points);
+    document.addEventListener("keydown", (event) => this.undo(event), { capture: true });
     for (const button of this.brushes) {
       button.onclick = () => {
         this.brush = Number(button.dataset.label);
@@ -206,9 +214,31 @@ class LiveRadio extends LiveView {
   /** Report the setting to the server. */
   tell() {
     const { code } = this;
-    if (code === (this.told.at(-1) ?? this.given.radio)) return;
+    const before = this.told.at(-1) ?? this.given.radio;
+    if (code === before) return;
+    this.past.push(before);
+    this.undone = [];
+    this.send(code);
+  }
+
+  /** @param {string} code */
+  send(code) {
     this.told.push(code);
     this.report("clicked", code);
+  }
+
+  /** Take back the last gesture, or do it again. @param {KeyboardEvent} event */
+  undo(event) {
+    const key = event.key.toLowerCase();
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || !"zy".includes(key) || !this.root.isConnected) return;
+    const again = key === "y" || event.shiftKey;
+    const [from, to] = again ? [this.undone, this.past] : [this.past, this.undone];
+    if (!from.length) return;
+    event.preventDefault();
+    event.stopImmediatePropagation(); // the steps of the page do not have it
+    to.push(this.code);
+    this.take(from.pop());
+    this.send(this.code);
   }
 
   // --- input --------------------------------------------------------------------------------------------------------

@@ -101,6 +101,9 @@ def test_points_drawn_by_hand_are_in_the_link(radio):
     radio.get_by_role("button", name="rub out").click()
     radio.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
     radio.wait_for_url(re.compile(r"radio=own\.[\w-]{16}~"))
+    for keys, points in (("Control+z", 20), ("Control+Shift+z", 16), ("Control+z", 20)):
+        radio.keyboard.press(keys)  # a gesture back, and forth
+        radio.wait_for_url(re.compile(rf"radio=own\.[\w-]{{{points}}}~"))
     radio.locator(".sets .set").nth(1).click()  # of other data nothing is known yet
     expect(radio.locator(".duel .its-error")).to_have_text("?")
 
