@@ -13,12 +13,9 @@ import rff_engine as rff
 from datasets.points import encode_points
 from datasets.toy_data import ToyData
 from pages.kernel.learn import compute as learning, view as learning_view
-from pages.kernel.learn.page import RADIUS
 from pages.landmarks import compute as landmarks, view as landmark_views
 from pages.shared.controls.own_points import OWN
 from pages.shared.controls.toy import NOISE, SIGMA, SIGMA_LIVE
-from pages.shared.live.packing import LIVE_CELLS, pack_landmarks
-from rff_engine.studies.toy.landmarks import prior_view
 
 from .sessions import opened
 
@@ -126,27 +123,5 @@ def test_every_place_of_the_slider_of_the_noise_is_a_value_of_its_control():
         assert NOISE.nearest(hundredths / 100) == NOISE.read(f"{hundredths / 100:g}") == hundredths / 100
 
 
-@pytest.mark.slow
-def test_another_order_than_2_is_computed_by_the_server_with_the_width_of_the_control():
-    data = sent(opened("learn_kernel", mu="3"))
-    assert "draws" not in data and data["mu"] == 3 and set(data["settings"]) == {"beta", "rho"}
-
-
 def test_every_width_of_older_links_is_still_one():
     assert set(SIGMA.values) <= set(SIGMA_LIVE.values)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [20, 1000])
-def test_draws_take_no_more_bytes_than_what_is_made_of_them(n):
-    """For the most landmarks: what comes for eight serves fewer of them too."""
-    data = ToyData("moons", n, 0.1, 0)
-    settings = landmarks.LandmarkSettings(data, 0.501, landmarks.MAX_FREQUENCIES, landmarks.MAX_LANDMARKS, "random")
-    problem, fresh = landmarks.landmark_problem(settings), data.fresh_sample()
-    maps, prior = prior_view(problem, fresh.X, fresh.y, 1.0, data.extent, LIVE_CELLS)
-    made = pack_landmarks(problem, maps, prior, fresh, data.extent, 1.0)
-    assert len(json.dumps(landmark_views.drawn_landmarks(data))) < len(json.dumps(made))
-    for N in (50, 5000):
-        candidates = learning.CandidateSettings(data, 0.251, N)
-        packed = learning_view.live_kernel(candidates, RADIUS.values, 2.0)
-        assert len(json.dumps(learning_view.drawn_kernel(candidates))) < len(json.dumps(packed))

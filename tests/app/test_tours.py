@@ -41,6 +41,7 @@ from pages.shared.lessons import content
 from pages.start import compute as start
 from pages.start.page import RADIO
 from rff_engine.studies.toy.coverage import promise_failures
+from rff_engine.studies.toy.learning import frequency_plane
 from rff_engine.studies.toy.plane import cell_centres, plane_points
 from tests import naive
 
@@ -409,7 +410,8 @@ class Learning:
         self.posterior = "pbrff", values.beta
         self.summary = learning.weight_summary(learning.candidate_weights(self.settings, self.posterior), values.mu)
         extent = 3.5 / values.sigma
-        self.plane = learning.frequency_plane(self.settings, extent)
+        sample = self.settings.data.sample()
+        self.plane = frequency_plane(sample.X, sample.y, self.settings.kernel(), extent)
         self.points = plane_points(cell_centres(extent, len(self.plane.loss)))
 
     @property

@@ -289,6 +289,9 @@ def drag(page, start: tuple[float, float], end: tuple[float, float], steps: int 
     page.mouse.move(*end, steps=steps)
 
 
+DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
 def wait_until(condition, seconds: float = 40.0) -> None:
     end = time.monotonic() + seconds
     while not condition():

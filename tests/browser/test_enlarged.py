@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from conftest import settle, wait_until
+from conftest import DRAWN, settle, wait_until
 from test_access import equations_are_open, findings
 from test_live import move_sliders, open_live
 
 OPEN = "() => document.querySelector('.live dialog')?.open === true"
 CLOSED = "() => !document.querySelector('.live dialog')"
-DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # How far the sum of `count` cosines is from the sum of all, at most and at the landmark's cell, and what is written.
 REACHED = """() => {
     const {view} = document.querySelector('.live'), {enlarged} = view, whole = view.learnedMaps[enlarged.landmark];

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import settle, show_all
+from conftest import DRAWN, settle, show_all
 from sklearn.datasets import load_iris
 
 from rff_engine.studies.reports import certificate
@@ -88,7 +88,7 @@ def drawn(page) -> None:
 def resize(page, width: int, height: int = 900) -> None:
     """Give the window another width, and wait until the page is drawn for it."""
     page.set_viewport_size({"width": width, "height": height})
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate(DRAWN)
     drawn(page)
 
 

@@ -239,8 +239,6 @@ def shown_beside_the_picture(page, name: str, is_so: bool) -> None:
 
 
 def test_a_slider_that_the_view_cannot_follow_is_among_the_controls(open_page):
-    shown_beside_the_picture(open_live(open_page, "learn_kernel"), "sigma", True)
-    shown_beside_the_picture(open_live(open_page, "learn_kernel?mu=3"), "sigma", False)
     page = open_live(open_page, "landmarks?noise=0.3")
     shown_beside_the_picture(page, "noise", True)
     page.get_by_text("k-means", exact=True).click()

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from conftest import drag, inside, show_all, wait_until
+from conftest import DRAWN, drag, inside, show_all, wait_until
 
 from datasets import ToyData
 from pages.adaptive.compute import AdaptiveSettings, descent
@@ -161,7 +161,7 @@ def test_dragging_the_slider_shows_its_step(open_page, playing):
     drag(page, inside(thumb(page), 0.02), inside(thumb(page), 0.05))
     for fraction in np.linspace(0.1, 0.5, 8):
         page.mouse.move(*inside(thumb(page), fraction))
-        page.wait_for_timeout(40)
+        page.evaluate(DRAWN)
         seen.add(shown(page)["place"])
     page.mouse.up()
     wait_until(lambda: shown(page)["step"] % 1 == 0)

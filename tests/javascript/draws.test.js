@@ -89,15 +89,19 @@ for (const [k, problem] of engine.kernel_problems.entries()) {
   });
 
   test(`weights of OKRFF of kernel problem ${k} are the engine's`, () => {
-    const found = optimizedWeights(data.loss, Float64Array.from(problem.radii));
-    assertClose(found, problem.optimized.flat(), { relative: 1e-9, absolute: 1e-9 });
+    for (const [i, mu] of problem.orders.entries()) {
+      for (const [r, radius] of problem.radii.entries()) {
+        const found = optimizedWeights(data.loss, radius, mu);
+        assertClose(found, problem.optimized[i][r], { relative: 1e-9, absolute: 1e-9 });
+      }
+    }
   });
 }
 
 test("OKRFF weighs equal losses equally, and all but the lowest by 0 where the radius allows", () => {
-  assertClose(optimizedWeights(Float64Array.of(0.4, 0.4, 0.4), Float64Array.of(0.01)), [1 / 3, 1 / 3, 1 / 3]);
-  assertClose(optimizedWeights(Float64Array.of(0.4, 0.2, 0.2, 0.9), Float64Array.of(1)), [0, 0.5, 0.5, 0]);
-  const two = optimizedWeights(Float64Array.of(0.1, 0.2, 0.3, 0.4), Float64Array.of(0.05));
+  assertClose(optimizedWeights(Float64Array.of(0.4, 0.4, 0.4), 0.01, 2), [1 / 3, 1 / 3, 1 / 3]);
+  assertClose(optimizedWeights(Float64Array.of(0.4, 0.2, 0.2, 0.9), 1, 2), [0, 0.5, 0.5, 0]);
+  const two = optimizedWeights(Float64Array.of(0.1, 0.2, 0.3, 0.4), 0.05, 2);
   assertClose(two, [0.4, 0.3, 0.2, 0.1]); // as in the engine's docstring
 });
 

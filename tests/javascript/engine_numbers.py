@@ -146,7 +146,7 @@ def build_up(grid: np.ndarray, landmarks: np.ndarray, omega: np.ndarray, Q: np.n
 WIDTHS, NOISES, COSTS = (0.126, 0.501, 2.0), (0.0, 0.37, 0.1), (1.0, 0.01, 100.0)
 #: Stretches of the prior along an axis and across it, and its angle: none, and both ends of the sliders.
 ELLIPSES = ((1.0, 1.0, 0), (3.16, 0.2, 37), (0.2, 3.16, 179))
-RADII = (1e-4, 0.01, 0.3, 1.0)
+RADII, ORDERS = (1e-4, 0.01, 0.3, 1.0), (1.1, 1.5, 2.0, 5.0)
 
 
 def drawn(name: str, n: int, seed: int) -> tuple[dict, dict]:
@@ -180,6 +180,7 @@ def landmark_problems() -> list[dict]:
 
 def kernel_problems() -> list[dict]:
     """Data of views of a learned kernel from draws."""
+    weights = rff.optimized_kernel_weights
     cases = []
     for sigma, noise, ellipse in zip(WIDTHS, NOISES, ELLIPSES, strict=True):
         train, _ = drawn("checkerboard", N, 5)
@@ -192,8 +193,8 @@ def kernel_problems() -> list[dict]:
             {"train": train, "draws": rff.GaussianKernel(1.0).sample_frequencies(60, 2, 5), "sigma": sigma}
             | dict(zip(("along", "across", "angle"), ellipse, strict=True))
             | {"noise": noise, "extent": extent, "omega": candidates.omega, "loss": candidates.loss}
-            | {"prior": plane.prior, "plane_loss": plane.loss, "radii": RADII}
-            | {"optimized": [rff.optimized_kernel_weights(candidates.loss, rho, 2.0) for rho in RADII]}
+            | {"prior": plane.prior, "plane_loss": plane.loss, "radii": RADII, "orders": ORDERS}
+            | {"optimized": [[weights(candidates.loss, rho, mu) for rho in RADII] for mu in ORDERS]}
             | {"kernel": toy_kernels.kernel_map(kernel, 2 * extent, CELLS)}
         )
     return cases

@@ -108,12 +108,6 @@ def weightings(beta: float, rho: float, mu: float) -> dict[str, Weighting]:
     return {"rff": ("rff",), "pbrff": ("pbrff", beta), "okrff": ("okrff", rho, mu)}
 
 
-def frequency_plane(settings: CandidateSettings, extent: float) -> toy_learning.FrequencyPlane:
-    """Compute prior density and loss over the plane of frequencies."""
-    sample = settings.data.sample()
-    return toy_learning.frequency_plane(sample.X, sample.y, settings.kernel(), extent)
-
-
 @dataclass(frozen=True)
 class WeightSummary:
     """Divergence of a distribution on candidates from the uniform one."""

@@ -1,5 +1,5 @@
 // @ts-check
-// The data of a view of a learned kernel from draws: those of `pack_kernel`, for any width, ellipse and noise.
+// The data of a view of a learned kernel from draws, for any width, ellipse and noise.
 
 import {
   gaussianFrequencies,
@@ -12,16 +12,15 @@ import {
   stretchedMap,
   stretching,
 } from "../../shared/live/alignment.js";
-import { cellCentres, descendingOrder, largest } from "../../shared/live/maths.js";
+import { cellCentres, largest, least } from "../../shared/live/maths.js";
 
-/** @import { Floats } from "../../shared/live/maths.js" */
 /** @import { Ellipse } from "../../shared/live/alignment.js" */
 /** @import { Draw } from "../../shared/live/landmark_data.js" */
 /** @typedef {{ train: Draw, frequencies: Float64Array }} Draws `frequencies` has N standard normal draws, (N, 2) */
 /** @typedef {{ widths: number, plane: number, map: number }} Shown standard deviations of the prior to either side, and cells along a side, of the plane of frequencies; cells of the map of a kernel */
 
 /**
- * The data of a view of a learned kernel as arrays, without the weights of OKRFF, whose divergence is of order 2.
+ * The data of a view of a learned kernel as arrays, without the weights of OKRFF.
  *
  * @param {Draws} draws @param {number} sigma @param {Ellipse} ellipse @param {number} noise @param {Shown} shown
  * @param {number} [extent] half the side of the square of data, if not derived from the points
@@ -43,64 +42,49 @@ export function kernelData({ train, frequencies }, sigma, ellipse, noise, shown,
   const plane_loss = knownLoss ?? planeLosses(X, y, grid);
   const loss = rough ? lossesReadFrom(plane_loss, grid, X, y, omega) : pairLosses(X, y, omega);
   return {
-    ...{ omega, loss, points: X, labels: y, n: y.length, mu: 2 },
+    ...{ omega, loss, points: X, labels: y, n: y.length },
     ...{ prior: bump.map((value) => density * value), plane_loss },
     prior_kernel: new Uint8Array(map.map((value) => Math.round((value + 1) * 127.5))),
     ...{ frequency_extent, delta_extent, data_extent },
   };
 }
 
-/**
- * Weights of the best-aligned kernel within a divergence of order 2 from the prior, for several radii, (R, N) (Letarte
- * et al. 2019, Eq. 17 and 18). On a support of the k largest gains, Q_i = 1/k + (a_i - mean) s, with s from the radius.
- *
- * @param {Float64Array} loss (N,) @param {Floats} radii rho / N, above 0
- */
-export function optimizedWeights(loss, radii) {
-  const N = loss.length;
-  const gain = loss.map((value) => -value);
-  const order = descendingOrder(gain);
-  const top = largest(gain);
-  const span = top - gain[order[N - 1]] || 1; // a common shift and scale of the losses change nothing
-  const a = Float64Array.from(order, (m) => (gain[m] - top) / span);
-  const best = a.findIndex((value) => value < 0);
-  const out = new Float64Array(radii.length * N);
-  for (const [r, radius] of radii.entries()) {
-    const growth = 1 + radius * N;
-    const weights = best < 0 || N / best <= growth ? null : heights(a, best, growth);
-    const size = weights?.length ?? (best < 0 ? N : best);
-    const total = weights?.reduce((sum, weight) => sum + weight, 0) ?? size;
-    for (let k = 0; k < size; k++) out[r * N + order[k]] = (weights ? weights[k] : 1) / total;
-  }
-  return out;
-}
+/** Halvings of the interval in which ln(-tau) lies; it ends where weights are equal but for rounding. */
+const HALVINGS = 60;
+const FARTHEST = Math.log(1e13);
 
 /**
- * Weights on the first candidates alone.
+ * Weights of the best-aligned kernel within a divergence of the prior, (N,), as `optimized_kernel_weights` of the engine:
+ * in proportion to (a - tau)_+^(1 / (mu - 1)), where a are gains from -1 to 0 and tau comes from the radius (Letarte et
+ * al. 2019, Eq. 17 and 18).
  *
- * @param {Float64Array} a gains, the largest first, which is 0 @param {number} best how many of them are 0
- * @param {number} growth the bound of N sum Q^2
+ * @param {Float64Array} loss (N,) @param {number} radius rho / N, above 0 @param {number} mu order, above 1
  */
-function heights(a, best, growth) {
-  const N = a.length;
-  const fits = (/** @type {number} */ k) => {
-    let [sum, squares] = [0, 0];
-    for (let i = 0; i < k; i++) {
-      const height = (a[i] - a[k]) / -a[k];
-      sum += height;
-      squares += height ** 2;
+export function optimizedWeights(loss, radius, mu) {
+  const N = loss.length;
+  const lowest = least(loss);
+  const span = largest(loss) - lowest || 1; // a common shift and scale of the losses change nothing
+  const power = 1 / (mu - 1);
+  const out = new Float64Array(N);
+  /** Set the weights of a threshold, and return ln(1 + D_mu), which falls as the threshold goes down. @param {number} down */
+  const growth = (down) => {
+    let [sum, powers] = [0, 0];
+    for (let m = 0; m < N; m++) {
+      const above = 1 - (loss[m] - lowest) / span / down; // the largest is 1
+      out[m] = above > 0 ? (mu === 2 ? above : above ** power) : 0;
+      sum += out[m];
+      powers += out[m] * above; // its power mu
     }
-    return (N * squares) / sum ** 2 <= growth;
+    for (let m = 0; m < N; m++) out[m] /= sum;
+    return (mu - 1) * Math.log(N) + Math.log(powers) - mu * Math.log(sum);
   };
-  let [low, size] = [best, N]; // the least k that fits, or N
-  while (low < size) {
-    const middle = (low + size) >> 1;
-    if (fits(middle)) size = middle;
-    else low = middle + 1;
+  const most = Math.log1p(radius * N);
+  let [low, high] = [-FARTHEST, FARTHEST];
+  for (let k = 0; k < HALVINGS; k++) {
+    const middle = (low + high) / 2;
+    if (growth(Math.exp(middle)) > most) low = middle;
+    else high = middle;
   }
-  const some = a.subarray(0, size);
-  const mean = some.reduce((sum, value) => sum + value, 0) / size;
-  const spread = some.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  const slope = spread > 0 ? Math.sqrt(Math.max(growth / N - 1 / size, 0) / spread) : 0;
-  return some.map((value) => Math.max(1 / size + (value - mean) * slope, 0));
+  growth(Math.exp(high));
+  return out;
 }

@@ -28,10 +28,10 @@ from rff_engine.plots import learning
 
 cache_results(
     compute,
-    *("frequency_plane", "candidates", "candidate_weights", "posterior_path"),
+    *("candidates", "candidate_weights", "posterior_path"),
     in_workers=("feature_errors", "feature_error_path"),
 )
-cache_results(view, "packed_draws", "live_kernel")
+cache_results(view, "packed_draws")
 
 TEMPERATURE = replace(BETA, default=10.0)
 RADIUS = Scale(
@@ -67,9 +67,6 @@ CONTROLS = (
     COST,
 )
 
-#: Order of the divergence for which the browser computes OKRFF in the live view.
-LIVE_ORDER = 2.0
-
 HANDLES = (
     "The white circle is one standard deviation of the prior; its ends stretch and turn it, by keyboard too, and the "
     "candidates move with it. "
@@ -97,15 +94,10 @@ OKRFF_EQUATION = (
 
 def show_live(values, settings: compute.CandidateSettings) -> None:
     """Show the live view; its own sliders replace controls of the row."""
-    if values.mu == LIVE_ORDER:
-        # Another prior stretches the same draws, another noise moves the same points: the view needs no server.
-        packed = view.drawn_kernel(settings)
-        sliders = (TEMPERATURE, RADIUS, WIDTH, *ELLIPSE)
-        sliders += () if settings.data.points else (NOISE_OR_COPIES,)
-    else:
-        packed = view.live_kernel(settings, RADIUS.values, values.mu)
-        sliders = (TEMPERATURE, RADIUS)
-    live.mount("kernel", packed, values, sliders)
+    # Another prior stretches the same draws, another noise moves the same points: the view needs no server.
+    sliders = (TEMPERATURE, RADIUS, WIDTH, *ELLIPSE)
+    sliders += () if settings.data.points else (NOISE_OR_COPIES,)
+    live.mount("kernel", view.drawn_kernel(settings) | {"mu": values.mu}, values, sliders)
 
 
 def show_errors(values, settings: compute.CandidateSettings) -> None:

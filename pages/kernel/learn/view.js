@@ -80,7 +80,7 @@ class LiveKernel extends LiveView {
   refining;
 
   /** Settings of the weights.
-   * @type {{ beta?: number, rho?: string }} */
+   * @type {{ beta?: number, rho?: number }} */
   computed = {};
 
   /** @type {Record<Learned, Summary>} */
@@ -174,7 +174,7 @@ class LiveKernel extends LiveView {
   }
 
   get version() {
-    return this.given.draws ? `${super.version} ${Object.values(this.ellipse)}` : super.version;
+    return `${super.version} ${Object.values(this.ellipse)} ${this.given.mu}`;
   }
 
   /** Factors of the prior's frequencies along its axis and across it, and the angle of the axis. */
@@ -183,20 +183,12 @@ class LiveKernel extends LiveView {
     return { along, across, angle: this.value("angle") };
   }
 
-  /** The radius of OKRFF at each step of its slider. */
-  get radii() {
-    const { min, max, step } = this.inputs.rho;
-    const count = Math.round((Number(max) - Number(min)) / Number(step)) + 1;
-    return Float64Array.from({ length: count }, (_, k) => roundedPower(Number(min) + k * Number(step)));
-  }
-
   /** @param {Data} data */
   receive(data) {
     this.prior = this.array("prior", Float32Array);
     this.loss = this.array("plane_loss", Float32Array);
     this.omega = this.array("omega", Float32Array);
     this.candidateLoss = this.array("loss", Float64Array);
-    this.optimized = data.draws ? null : this.array("optimized", Float32Array);
     this.X = this.array("points", Float32Array);
     this.y = this.array("labels", Int8Array);
     const N = (this.N = this.candidateLoss.length);
@@ -356,21 +348,18 @@ class LiveKernel extends LiveView {
   compute() {
     const { N, data } = this;
     const beta = this.value("beta");
-    const slider = this.inputs.rho;
     if (beta !== this.computed.beta) {
       pseudoPosterior(this.candidateLoss, 1, N, N, beta, data.n, this.Q.pbrff);
       planePosterior(this.prior, this.loss, this.lowest, beta, data.n, this.posterior);
       this.planes.posterior.set(this.posterior, 0, largest(this.posterior), "sequential");
       this.summarise("pbrff");
     }
-    if (slider.value !== this.computed.rho) {
-      // Each step of the slider has its row of weights.
-      const row = Math.round((Number(slider.value) - Number(slider.min)) / Number(slider.step));
-      const weights = this.optimized?.subarray(row * N, (row + 1) * N);
-      this.Q.okrff.set(weights ?? optimizedWeights(this.candidateLoss, this.radii.subarray(row, row + 1)));
+    const rho = roundedPower(Number(this.inputs.rho.value));
+    if (rho !== this.computed.rho) {
+      this.Q.okrff = optimizedWeights(this.candidateLoss, rho, data.mu);
       this.summarise("okrff");
     }
-    this.computed = { beta, rho: slider.value };
+    this.computed = { beta, rho };
   }
 
   /** @param {Learned} method */

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import rff_engine as rff
 from pages.kernel.learn import compute
-from pages.shared.controls import scales
 from pages.shared.live import packing
 from rff_datasets import ToyData
-from rff_engine.studies.toy.kernel import kernel_map
 
 
 def drawn_kernel(settings: compute.CandidateSettings) -> dict:
@@ -20,27 +16,9 @@ def drawn_kernel(settings: compute.CandidateSettings) -> dict:
 def packed_draws(data: ToyData, n_candidates: int) -> dict:
     """Pack a sample without its noise, and the candidates of the Gaussian kernel of width 1.
 
-    Frequencies are in double precision, as in the engine; the divergence of OKRFF has order 2. The extent is half the
-    side of the square of data; without it, the view derives it from the points on screen.
+    Frequencies are in double precision, as in the engine. The extent is half the side of the square of data; without
+    it, the view derives it from the points on screen.
     """
     omega = rff.GaussianKernel(1.0).sample_frequencies(n_candidates, 2, data.seed)
     draws = {"train": packing.pack_draw(data.draws(), "<f8"), "frequencies": packing.as_base64(omega, "<f8")}
     return packing.with_version({"draws": draws, "extent": data.extent if data.points else None})
-
-
-def live_kernel(settings: compute.CandidateSettings, rho_shares: tuple[float, ...], mu: float) -> dict:
-    """Pack planes, candidates, and weights of OKRFF for every radius."""
-    frequency_extent = scales.WIDTHS / settings.sigma
-    delta_extent = 2 * settings.data.extent
-    optimized = np.stack([compute.candidate_weights(settings, ("okrff", share, mu)) for share in rho_shares])
-    return packing.pack_kernel(
-        compute.frequency_plane(settings, frequency_extent),
-        compute.candidates(settings),
-        optimized,
-        settings.data.sample(),
-        kernel_map(settings.kernel(), delta_extent, packing.KERNEL_CELLS),
-        mu,
-        frequency_extent,
-        delta_extent,
-        settings.data.extent,
-    )

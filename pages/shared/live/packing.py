@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from datasets import Dataset
     from datasets.toy import ToyDraw
     from rff_engine.studies.toy.landmarks import Decision, LandmarkProblem
-    from rff_engine.studies.toy.learning import Candidates, FrequencyPlane
 
 
 #: Cells along a side of a live similarity map, of a live kernel map, and of the plane of frequencies.
@@ -78,34 +77,3 @@ def pack_draw(draw: ToyDraw | SimpleNamespace, dtype: str) -> dict[str, str]:
     """
     normals = {} if draw.normals is None else {"normals": as_base64(draw.normals, dtype)}
     return {"positions": as_base64(draw.positions, dtype)} | normals | {"labels": as_base64(draw.y, "i1")}
-
-
-def pack_kernel(
-    plane: FrequencyPlane | SimpleNamespace,
-    candidates: Candidates | SimpleNamespace,
-    optimized: np.ndarray,
-    sample: Dataset,
-    prior_kernel: np.ndarray,
-    mu: float,
-    frequency_extent: float,
-    delta_extent: float,
-    data_extent: float,
-) -> dict[str, Any]:
-    """Pack the data of the live view of a kernel; `optimized` (R, N) has the weights of OKRFF for every radius."""
-    return with_version(
-        {
-            "prior": as_base64(plane.prior, "<f4"),
-            "plane_loss": as_base64(plane.loss, "<f4"),
-            "omega": as_base64(candidates.omega, "<f4"),
-            "loss": as_base64(candidates.loss, "<f8"),
-            "optimized": as_base64(optimized, "<f4"),
-            "points": as_base64(sample.X, "<f4"),
-            "labels": as_base64(sample.y, "i1"),
-            "prior_kernel": as_base64(np.round((prior_kernel + 1) * 127.5), "u1"),
-            "n": candidates.n,
-            "mu": mu,
-            "frequency_extent": frequency_extent,
-            "delta_extent": delta_extent,
-            "data_extent": data_extent,
-        }
-    )
