@@ -170,10 +170,10 @@ def descent(settings: AdaptiveSettings, r: int, max_steps: int = 80, n_frames: i
     exact = kernel(X)
     at_landmarks = kernel(landmarks)
     whole = shares @ at_landmarks**2 @ shares
-    seen = [_loss(landmarks, shares, at_landmarks, *state) for state in adapted.path]
+    penalties = RIDGE * np.array([p @ p for _, p in adapted.path])
     return Descent(
         adapted.losses,
-        np.sqrt(np.array(seen) / whole),
+        np.sqrt((adapted.losses - penalties) / whole),
         kept,
         np.stack([frequencies for frequencies, _ in path]),
         np.stack([weights for _, weights in path]),

@@ -408,7 +408,9 @@ class Learning:
         self.values = values
         self.settings = candidate_settings(values)
         self.posterior = "pbrff", values.beta
-        self.summary = learning.weight_summary(learning.candidate_weights(self.settings, self.posterior), values.mu)
+        self.summary = learning.weight_summary(
+            learning.candidate_weights(learning.candidates(self.settings), self.posterior), values.mu
+        )
         extent = 3.5 / values.sigma
         sample = self.settings.data.sample()
         self.plane = frequency_plane(sample.X, sample.y, self.settings.kernel(), extent)
@@ -476,7 +478,8 @@ def spectrum_4(before, after):
 def spectrum_5(before, after):
     flat, turned = Learning(before), Learning(after)
     assert learning.candidates(flat.settings).loss.min() > 0.48 > 0.45 > learning.candidates(turned.settings).loss.min()
-    Q, omega = learning.candidate_weights(turned.settings, turned.posterior), learning.candidates(turned.settings).omega
+    sampled = learning.candidates(turned.settings)
+    Q, omega = learning.candidate_weights(sampled, turned.posterior), sampled.omega
     assert Q[omega.prod(axis=1) > 0].sum() > 0.9  # on the two spots along the ellipse
     assert turned.learned_error < 0.3 < 0.4 < flat.learned_error
     return flat.learned_error, turned.learned_error

@@ -92,9 +92,8 @@ def candidates(settings: CandidateSettings) -> toy_learning.Candidates:
     )
 
 
-def candidate_weights(settings: CandidateSettings, weighting: Weighting) -> np.ndarray:
+def candidate_weights(sampled: toy_learning.Candidates, weighting: Weighting) -> np.ndarray:
     """Weigh the candidates: RFF equally, PBRFF by the pseudo-posterior, OKRFF within a divergence rho N."""
-    sampled = candidates(settings)
     match weighting:
         case ("pbrff", beta):
             return rff.pseudo_posterior(sampled.loss, beta, sampled.n)
@@ -148,7 +147,8 @@ def feature_errors(
     settings: CandidateSettings, weighting: Weighting, C: float, D_values: tuple[int, ...]
 ) -> np.ndarray:
     """Measure test errors, (len(D_values), CURVE_DRAWS); the draws do not depend on `D_values`."""
-    return errors_of_weights(settings, candidate_weights(settings, weighting), C, D_values)
+    sampled = candidates(settings)
+    return errors_of_weights(settings, sampled.omega, candidate_weights(sampled, weighting), C, D_values)
 
 
 def error_curve(
@@ -163,19 +163,22 @@ def error_curve(
 
 def feature_error_path(settings: CandidateSettings, C: float, D: int) -> np.ndarray:
     """Measure test errors of PBRFF at D features for every one of ERROR_BETAS, (len(ERROR_BETAS), CURVE_DRAWS)."""
-    Q = np.stack([candidate_weights(settings, ("pbrff", beta)) for beta in ERROR_BETAS])
-    return errors_of_weights(settings, Q, C, (D,))[:, 0]
+    sampled = candidates(settings)
+    Q = np.stack([candidate_weights(sampled, ("pbrff", beta)) for beta in ERROR_BETAS])
+    return errors_of_weights(settings, sampled.omega, Q, C, (D,))[:, 0]
 
 
-def errors_of_weights(settings: CandidateSettings, Q: np.ndarray, C: float, D_values: tuple[int, ...]) -> np.ndarray:
+def errors_of_weights(
+    settings: CandidateSettings, omega: np.ndarray, Q: np.ndarray, C: float, D_values: tuple[int, ...]
+) -> np.ndarray:
     """Measure test errors of a linear SVM on D features drawn from Q, for several D (Letarte et al. 2019, Section 5.4).
 
     Each draw is one long sequence of frequencies; D uses the first D of them, so an error does not depend on the other
     values of D. All Q use the same uniform numbers, so curves of different methods, or along beta, differ by their Q
     more than by chance.
 
-    Weights `Q` on the candidates have the shape (N,) or (B, N), and the errors (len(D_values), CURVE_DRAWS) or (B,
-    len(D_values), CURVE_DRAWS).
+    Weights `Q` on the candidates `omega` (N, 2) have the shape (N,) or (B, N), and the errors (len(D_values),
+    CURVE_DRAWS) or (B, len(D_values), CURVE_DRAWS).
     """
     sample = settings.data.sample()
     fresh = settings.data.fresh_sample()
@@ -191,7 +194,7 @@ def errors_of_weights(settings: CandidateSettings, Q: np.ndarray, C: float, D_va
     # Every frequency is evaluated once, for all draws and D.
     distinct, sampled = np.unique(sampled, return_inverse=True)
     sampled = sampled.reshape(-1, max(D_values))
-    omega = candidates(settings).omega[distinct]
+    omega = omega[distinct]
     # Single precision suffices for the sign of a test decision, and halves the time.
     waves, test_waves = (_waves(points, omega) for points in (sample.X, fresh.X.astype(np.float32)))
     errors = np.stack([_errors_of_draws(waves, sample.y, test_waves, fresh.y, sampled[:, :D], C) for D in D_values])
@@ -234,7 +237,7 @@ def numbers(settings: CandidateSettings, beta: float, rho: float, mu: float, D: 
     """Return all numbers as one table; errors are fractions, KL in nats, frequencies in radians per unit of x."""
     compared = weightings(beta, rho, mu)
     sampled = candidates(settings)
-    weights = {method: candidate_weights(settings, weighting) for method, weighting in compared.items()}
+    weights = {method: candidate_weights(sampled, weighting) for method, weighting in compared.items()}
     summaries = [weight_summary(Q, mu) for Q in weights.values()]
     path = posterior_path(settings)
     error_path, path_margin = mean_and_margin(feature_error_path(settings, C, D))

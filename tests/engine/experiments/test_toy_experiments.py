@@ -155,13 +155,11 @@ CANDIDATES = learning.CandidateSettings(ToyData("moons", 80, 0.1, 0), 0.4, 40)
 
 
 def test_error_curve_equals_svms_on_growing_prefixes():
-    train, fresh, omega = (
-        CANDIDATES.data.sample(),
-        CANDIDATES.data.fresh_sample(),
-        learning.candidates(CANDIDATES).omega,
-    )
-    Q = learning.candidate_weights(CANDIDATES, ("pbrff", 3.0))  # concentrated: frequencies repeat
-    errors = learning.errors_of_weights(CANDIDATES, Q, 2.0, (1, 3, 12))
+    train, fresh = CANDIDATES.data.sample(), CANDIDATES.data.fresh_sample()
+    sampled = learning.candidates(CANDIDATES)
+    omega = sampled.omega
+    Q = learning.candidate_weights(sampled, ("pbrff", 3.0))  # concentrated: frequencies repeat
+    errors = learning.errors_of_weights(CANDIDATES, omega, Q, 2.0, (1, 3, 12))
     assert errors.shape == (3, 10)
     rng = np.random.default_rng((0, 1))
     seeds = [int(rng.integers(2**31)) for _ in range(10)]
