@@ -14,6 +14,8 @@ from pages.shared.server import navigation
 
 _HERE = Path(__file__).parent
 _STYLE = (_HERE / "layout.css").read_text(encoding="utf-8")
+#: False in the static edition, which has all details at once.
+details_wait = True
 
 
 def title(introduction: str = "", heading: str = "") -> None:
@@ -53,18 +55,24 @@ def figure(fig, caption: str, details: str = "", *, key: str, alt: str, **kwargs
     config = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]], "scrollZoom": False}
     fig = presentation.enlarge(screen.fit(fig))
     answer = st.plotly_chart(fig, width="stretch", key=key, alt=alt, config=config, **kwargs)
-    caption_below(caption, details)
+    caption_below(caption, details, key)
     return answer
 
 
-def caption_below(text: str, details: str = "") -> None:
-    """Show words below a figure: what to see, and folded details."""
+def caption_below(text: str, details: str = "", key: str = "picture") -> None:
+    """Show words below a figure: what to see, and details, which are sent once they are unfolded."""
     with presentation.folded("What to see"):
         st.caption(_words(text))
         if not details:
             return
         # In projector mode all words are folded already.
-        with nullcontext() if presentation.projecting() else st.expander("Details", type="compact"):
+        if presentation.projecting():
+            fold = nullcontext()
+        else:
+            fold = st.expander("Details", type="compact", key=f"details_{key}", on_change="rerun")
+            if details_wait and not fold.open:
+                return
+        with fold:
             st.caption(_words(details))
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pages.shared import deferred
+from pages.shared import deferred, layout
 
 
 @pytest.fixture(autouse=True)
@@ -18,9 +18,10 @@ def main_module():
 
 @pytest.fixture(scope="session", autouse=True)
 def whole_pages():
-    """Pages with all their parts: nobody scrolls here."""
+    """Pages with all their parts: nobody scrolls or unfolds here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deferred, "waits", False)
+        patch.setattr(layout, "details_wait", False)
         yield
 
 

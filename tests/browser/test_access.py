@@ -89,7 +89,8 @@ def equations_are_open(page) -> bool:
                 .filter(expander => expander.querySelector('summary').textContent.includes('Details'));
             const closed = folded.find(expander => !expander.querySelector('details[open]'));
             closed?.querySelector('summary').click();
-            return !closed && folded.flatMap(expander => [...expander.querySelectorAll('.katex')])
+            const sent = folded.every(expander => expander.querySelector('[data-testid=stCaptionContainer]'));
+            return !closed && sent && folded.flatMap(expander => [...expander.querySelectorAll('.katex')])
                 .every(equation => equation.checkVisibility({visibilityProperty: true}));
         }"""
     )

@@ -168,6 +168,7 @@ def show_sweep(values, chosen) -> None:
         f"{compute.SWEEP.max_train} rows, its parameters chosen on validation rows. Thick: mean test error, 95 % "
         "interval. Thin, dotted: training error. Dashed: the RBF SVM, which has no D."
         + "".join(f" Note: {note}." for note in sorted({row["note"] for row in rows if row["note"]})),
+        key="sweep",
     )
 
 
