@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import catalogue, deferred, layout, lessons, live, sharing
+from pages.shared import browser, catalogue, deferred, lessons, live, sharing
 from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import screen
 from pages.shared.controls.own_points import OWN
@@ -93,7 +93,7 @@ class Reader:
         screen.chooses_words = False  # the browser of the static edition does
         self.page, self.tabs = page, tabs
         self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-        deferred.waits, layout.details_wait, live.has_server = True, False, False
+        deferred.waits, browser.folds_wait, live.has_server = True, False, False
         sharing.keep = self._keep
         self._run()
         if page != "start":

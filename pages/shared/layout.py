@@ -8,14 +8,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import glossary
+from pages.shared import browser, glossary
 from pages.shared.controls import presentation, screen
 from pages.shared.server import navigation
 
 _HERE = Path(__file__).parent
 _STYLE = (_HERE / "layout.css").read_text(encoding="utf-8")
-#: False in the static edition, which has all details at once.
-details_wait = True
 
 
 def title(introduction: str = "", heading: str = "") -> None:
@@ -70,7 +68,7 @@ def caption_below(text: str, details: str = "", key: str = "picture") -> None:
             fold = nullcontext()
         else:
             fold = st.expander("Details", type="compact", key=f"details_{key}", on_change="rerun")
-            if details_wait and not fold.open:
+            if browser.folds_wait and not fold.open:
                 return
         with fold:
             st.caption(_words(details))

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pages.shared import deferred, layout
+from pages.shared import browser, deferred
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def whole_pages():
     """Pages with all their parts: nobody scrolls or unfolds here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deferred, "waits", False)
-        patch.setattr(layout, "details_wait", False)
+        patch.setattr(browser, "folds_wait", False)
         yield
 
 
