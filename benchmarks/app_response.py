@@ -69,7 +69,7 @@ SEEN = """() => {
         + '.play, .sets, .st-key-presets, [data-testid=stButtonGroup]:not(:has([role=radiogroup]))';
     const fold = '[data-testid=stExpander]:not(.st-key-more_settings *)';
     const folds = shown(main, fold);
-    const [first] = shown(main, `${fold}, hr`);
+    const [first] = shown(main, `${fold}, hr, .st-key-ending`);
     const end = first ? first.getBoundingClientRect().top : Infinity;
     const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
     let words = 0;

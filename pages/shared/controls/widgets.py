@@ -377,8 +377,11 @@ def _show_controls(controls: Sequence[Control | str], first: Sequence[str]) -> S
         with st.expander("More settings", key=_MORE):
             for k, (heading, below) in enumerate(_sections(controls)):
                 rest = [control for control in below if control.key not in first]
+                if not any(control.applies(values) for control in rest):
+                    values.__dict__.update({control.key: control.default for control in rest})
+                    continue
                 with st.container(horizontal=True, key=f"heading_{k}"):
-                    if heading and rest:
+                    if heading:
                         st.markdown(f"**{heading}**")
                     shown[f"heading_{k}"] = {control.key for control in rest if _show(control, values)}
         shown[_MORE] = set().union(*shown.values())

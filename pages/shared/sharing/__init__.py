@@ -84,7 +84,6 @@ def offer(
     lesson = [(name, st.query_params[name]) for name in _PLACE if name in st.query_params]
     link = [*query(controls, values), *further, *lesson]
     with st.container(key="ending"):
-        st.divider()
         st.markdown("**Take it with you**")
         _row(page, {"page": page, "query": link}, numbers, code)
         presentation.show_button()
@@ -107,6 +106,8 @@ def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) 
             on_click="ignore",
         )
         shown = st.popover("Python code", icon=":material/code:", key="shown_code", on_change="rerun")
+        if browser.folds_wait and not shown.open:  # highlighting the code loads 1.5 MB of script
+            return
         with shown:
             st.download_button(
                 "Download it",
@@ -117,8 +118,7 @@ def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) 
                 icon=":material/download:",
                 on_click="ignore",
             )
-        if shown.open:  # highlighting it loads 1.5 MB of script
-            shown.code(code, "python")
+            st.code(code, "python")
 
 
 def documentation_address(page: str, site: str) -> str:
