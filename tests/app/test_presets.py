@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.controls import presets
+from pages.shared.controls.own_points import OWN
 
 from .sessions import opened, pressed
 
@@ -38,3 +39,5 @@ def test_the_active_preset_is_marked_and_explained():
     app.query_params["picks"] = "3-17"  # points that were clicked are no preset
     app.run()
     assert marked(app) == []
+    pressed(app, "Draw")
+    assert app.session_state["data"] == OWN and "points" in app.query_params

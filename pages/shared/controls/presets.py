@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from dataclasses import dataclass, field
+from functools import cache
+from types import SimpleNamespace
 
+import numpy as np
 import streamlit as st
 
+from datasets.toy_data import ToyData
+from pages.shared.controls.own_points import OWN
+from pages.shared.controls.toy import DATA, toy_data
 from pages.shared.controls.widgets import same_setting, without_headings
+from rff_engine.plots.style import CLASS_COLOURS
 
 
 @dataclass(frozen=True)
@@ -64,10 +73,24 @@ def active(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) 
     return None
 
 
+@cache
+def _picture(data: ToyData) -> str:
+    """Draw points as the address of a picture."""
+    sample = data.sample()
+    places = np.round(50 + 45 * sample.X / np.abs(sample.X).max() * [1, -1]).astype(int)
+    paths = [
+        f'<path stroke="{colour}" d="{"".join(f"M{x} {y}h0" for x, y in places[sample.y == label][:60])}"/>'
+        for label, colour in CLASS_COLOURS.items()
+    ]
+    frame = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100" stroke-width="7" stroke-linecap="round">'
+    return "data:image/svg+xml;base64," + b64encode(f"{frame}{''.join(paths)}</svg>".encode()).decode()
+
+
 def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -> None:
     """Show a row of buttons that set all controls of the page at once, and drop the parameters `forget` of the URL.
 
-    The active preset is marked, and a line below says what it shows.
+    Each has a picture of its points; the last one lets the reader draw some. The active preset is marked, and a line
+    below says what it shows.
     """
     defaults = {control.key: control.default for control in without_headings(controls)}
 
@@ -77,6 +100,15 @@ def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -
         for name in forget:
             st.query_params.pop(name, None)
 
+    def draw() -> None:
+        st.session_state[DATA.key] = OWN
+
+    pictures = {
+        re.sub(r"\W", "-", preset.name): _picture(toy_data(SimpleNamespace(**defaults | preset.settings)))
+        for preset in presets
+    }
+    rules = " ".join(f".st-key-preset-{name} {{--picture: url({picture})}}" for name, picture in pictures.items())
+    st.html(f"<style>{rules}</style>")
     shown = active(presets, controls, forget)
     with st.container(horizontal=True, key="presets"):
         for preset in presets:
@@ -88,6 +120,7 @@ def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -
                 args=(preset,),
                 key=f"preset {preset.name}",
             )
+        st.button("Draw", help="Draw points of your own", icon=":material/edit:", on_click=draw, key="draw")
     with st.container(key="preset_line"):
         if shown:
             st.caption(f"**Shown: {shown.name}.** {shown.look_for}")
