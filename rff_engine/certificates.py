@@ -45,7 +45,7 @@ _SURROGATE_COSTS = (0.1, 0.4, 1.6, 6.4, 25.0)
 _SURROGATE_THRESHOLD = 1.0
 # Means of least surrogate only propose posteriors: their bounds differ by 1e-5 from those of exact minima.
 _NEAR_ENOUGH = {"maxiter": 100, "ftol": 1e-6}
-_STRETCHES = np.array([0.0, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0])
+_STRETCHES = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 3.0])
 #: Costs of the prior's weights, which have rows of their own.
 SVM_COSTS = 10.0 ** np.arange(-2, 5)
 _PRIOR_SCALES = 2.0 ** np.arange(17)
@@ -294,7 +294,8 @@ def learn_vote(
     path = [prior_mean]
     for cost in _SURROGATE_COSTS:
         path.append(least_surrogate(aligned, prior_mean, threshold, cost, path[-1]))
-    steps = np.multiply.outer(_STRETCHES, path[1:] - prior_mean).reshape(-1, len(prior_mean))
+    along = np.multiply.outer(_STRETCHES, path[1:] - prior_mean).reshape(-1, len(prior_mean))
+    steps = np.vstack([np.zeros_like(prior_mean), along])
     means = prior_mean + steps
     errors, together = _margin_errors(aligned, means)
     reached = _vote_bounds(errors, np.linalg.norm(steps, axis=1)[:, None], len(z), epsilon, choice, margin)
@@ -305,8 +306,12 @@ def learn_vote(
 def _margin_errors(aligned, means) -> tuple[np.ndarray, np.ndarray]:
     """Return means of ``Phi(threshold - aligned . mean)`` and of its square, (M, T) for means (M, F)."""
     decisions = aligned @ means.T
-    wrong = (ndtr(threshold - decisions) for threshold in THRESHOLDS)
-    errors, together = np.stack([(part.mean(axis=0), np.square(part).mean(axis=0)) for part in wrong], axis=-1)
+    errors = np.empty((len(means), len(THRESHOLDS)))
+    together = np.empty_like(errors)
+    for t, threshold in enumerate(THRESHOLDS):
+        wrong = ndtr(threshold - decisions)
+        errors[:, t] = wrong.mean(axis=0)
+        together[:, t] = np.square(wrong).mean(axis=0)
     return errors, together
 
 

@@ -170,7 +170,7 @@ def what_is_promised(certificate: Certificate) -> str:
 
 def new_points(_: int) -> None:
     """Take the next seed."""
-    st.session_state[SEED.key] = (int(SEED.current()) + 1) % (int(SEED.high) + 1)
+    SEED.put((int(SEED.current()) + 1) % (int(SEED.high) + 1))
 
 
 def what_ledger_shows(certificate: Certificate, values) -> str:

@@ -66,16 +66,17 @@ export function optimizedWeights(loss, radius, mu) {
   const span = largest(loss) - lowest || 1; // a common shift and scale of the losses change nothing
   const power = 1 / (mu - 1);
   const out = new Float64Array(N);
-  /** Set the weights of a threshold, and return ln(1 + D_mu), which falls as the threshold goes down. @param {number} down */
+  let sum = 0;
+  /** Set the weights of a threshold and their sum, and return ln(1 + D_mu), which falls as it goes down. @param {number} down */
   const growth = (down) => {
-    let [sum, powers] = [0, 0];
+    let powers = 0;
+    sum = 0;
     for (let m = 0; m < N; m++) {
       const above = 1 - (loss[m] - lowest) / span / down; // the largest is 1
       out[m] = above > 0 ? (mu === 2 ? above : above ** power) : 0;
       sum += out[m];
       powers += out[m] * above; // its power mu
     }
-    for (let m = 0; m < N; m++) out[m] /= sum;
     return (mu - 1) * Math.log(N) + Math.log(powers) - mu * Math.log(sum);
   };
   const most = Math.log1p(radius * N);
@@ -86,5 +87,5 @@ export function optimizedWeights(loss, radius, mu) {
     else high = middle;
   }
   growth(Math.exp(high));
-  return out;
+  return out.map((weight) => weight / sum);
 }
