@@ -1,6 +1,7 @@
 // @ts-check
 // Tune the radio: a star, the plane of frequencies, and a search for waves that agree with the labels around the star.
 
+import { askedBy } from "../shared/controls/undo_keys.js";
 import { INK, colourAt, colourTable, cssColour } from "../shared/live/colours.js";
 import { GRID, PALETTE, PLANE_CELLS } from "../shared/live/constants.js";
 import {
@@ -229,11 +230,9 @@ class LiveRadio extends LiveView {
 
   /** Take back the last gesture, or do it again. @param {KeyboardEvent} event */
   undo(event) {
-    const key = event.key.toLowerCase();
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || !"zy".includes(key) || !this.root.isConnected) return;
-    const again = key === "y" || event.shiftKey;
-    const [from, to] = again ? [this.undone, this.past] : [this.past, this.undone];
-    if (!from.length) return;
+    const asked = askedBy(event);
+    const [from, to] = asked === "redo" ? [this.undone, this.past] : [this.past, this.undone];
+    if (!asked || !from.length || !this.root.isConnected) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // the steps of the page do not have it
     to.push(this.code);

@@ -1,12 +1,10 @@
 // @ts-check
-// Keys for undo and redo, and the browser's history: one entry a gesture.
+// Undo and redo by keys, and the browser's history: one entry a gesture.
+
+import { askedBy } from "./undo_keys.js";
 
 /** @typedef {{ page: string, runs: number }} Data of every run of the page */
 /** @typedef {{ steps?: StepEntries }} Holder */
-
-/** Fields in which the keys belong to the text. */
-const TEXT =
-  "input:not([type=range], [type=checkbox], [type=radio], [role=combobox]), textarea, [contenteditable=true]";
 
 class StepEntries {
   /** The address of the current entry.
@@ -57,11 +55,8 @@ class StepEntries {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-    const letter = event.key.toLowerCase();
-    if (letter !== "z" && letter !== "y") return;
-    if (event.target instanceof Element && event.target.closest(TEXT)) return;
-    const name = letter === "y" || event.shiftKey ? "redo" : "undo";
+    const name = askedBy(event);
+    if (!name) return;
     /** @type {HTMLButtonElement | null} */
     const button = document.querySelector(`.st-key-${name} button`);
     if (!button) return;

@@ -2,6 +2,7 @@
 // A canvas to place points of two classes on: a click adds, a drag moves or paints, an eraser erases. The server gets
 // the points after every gesture, if each class has enough of them.
 
+import { askedBy } from "../controls/undo_keys.js";
 import { PALETTE } from "./constants.js";
 import { paintPoint, strokeOnAny } from "./marks.js";
 import { countClasses, decodePoints, encodePoints, moved, nearestCell, without } from "./point_code.js";
@@ -87,8 +88,7 @@ class OwnPoints {
 
   /** Take back the last gesture of several that are one step for the app. @param {KeyboardEvent} event */
   undo(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "z") return;
-    if (!this.past.length || !this.canvas.isConnected) return;
+    if (askedBy(event) !== "undo" || !this.past.length || !this.canvas.isConnected) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     const before = this.past.slice(0, -1);
