@@ -13,7 +13,7 @@ from scipy.optimize import brentq, minimize_scalar
 from . import bounds
 from ._validation import check_nonnegative, shown
 from .features import _fourier_features
-from .posteriors import kl_divergence, optimized_kernel_weights, power_divergence, pseudo_posterior
+from .posteriors import kl_divergence, log_growth, power_divergence, pseudo_posterior
 
 #: The value of a parameter that stands for the minimum of its bound.
 BOUND = "bound"
@@ -21,7 +21,7 @@ BOUND = "bound"
 VALIDATE = "validate"
 # beta sqrt(n) times the range of the losses; beyond these the posterior is the prior or has one frequency.
 _TEMPERATURES = np.logspace(-2, 4, 49)
-_RADII = np.logspace(-6, 0, 49)  # rho over the largest divergence
+_TRIED, _FARTHEST = 49, 1e4  # thresholds of optimized kernels in a round, and the largest over the range of the losses
 # Effective numbers of candidates to choose among, over the number of frequencies drawn. The prior is one more choice.
 _SPREADS = (50, 15, 5, 2, 1)
 _HELD_OUT = 0.25
@@ -151,9 +151,9 @@ def landmark_bounds(loss, Q, n: int, epsilon: float) -> np.ndarray:
     return bounds.landmark_kl_inverse(_mean_loss(loss, Q), kl_divergence(Q), n, epsilon, n_landmarks=n)
 
 
-def optimized_kernel_bound(loss, Q, n: int, epsilon: float) -> float:
-    """Compute Corollary 5 with sub-Gaussian tails, for the alignment loss of a kernel (docs/theory.md)."""
-    return float(bounds.chi_square(_mean_loss(loss, Q), power_divergence(Q, 2.0), n, epsilon, "sub_gaussian"))
+def optimized_kernel_bound(loss, Q, n: int, epsilon: float):
+    """Compute Corollary 5 with sub-Gaussian tails, for the alignment loss of kernels Q (.., N) (docs/theory.md)."""
+    return bounds.chi_square(_mean_loss(loss, Q), power_divergence(Q, 2.0), n, epsilon, "sub_gaussian")
 
 
 def least_beta(loss, n: int, epsilon: float, bound: Callable) -> float:
@@ -166,12 +166,33 @@ def least_beta(loss, n: int, epsilon: float, bound: Callable) -> float:
 
 
 def least_rho(loss, n: int, epsilon: float, mu: float) -> float:
-    """Return the rho, a share of the number of frequencies, at which the optimized kernel's bound is smallest."""
+    """Return the rho, a share of the number of frequencies, at which the optimized kernel's bound is smallest.
 
-    def value(rho):
-        return optimized_kernel_bound(loss, optimized_kernel_weights(loss, rho, mu), n, epsilon)
+    Every optimum has weights ``(1 - (loss - least) / t)_+^(1 / (mu - 1))`` up to scale, for a threshold t > 0.
+    """
+    N = len(loss)
+    above = np.asarray(loss, dtype=np.float64) - np.min(loss)
+    if above.max() < 1e-12:  # rounding: all frequencies are alike
+        return 0.0
+    power = 1 / (mu - 1)
 
-    return _least(value, _RADII)
+    def along(thresholds):
+        weights = np.maximum(1 - above / thresholds[:, None], 0) ** power
+        bound_values = optimized_kernel_bound(loss, weights / weights.sum(axis=1, keepdims=True), n, epsilon)
+        return weights, bound_values, int(bound_values.argmin())
+
+    ranks = np.geomspace(1, N, _TRIED) - 1
+    reached = np.interp(ranks, np.arange(N), np.sort(above))  # from few frequencies to all
+    far = above.max() * max(power, 1.0) * np.geomspace(1, _FARTHEST, _TRIED)  # to the prior
+    thresholds = np.unique(np.append(reached[reached > 0], far))
+    for _ in range(2):
+        best = along(thresholds)[2]
+        low, high = max(best - 1, 0), min(best + 1, len(thresholds) - 1)
+        thresholds = np.geomspace(thresholds[low], thresholds[high], _TRIED)
+    weights, bound_values, best = along(thresholds)
+    if optimized_kernel_bound(loss, np.full(N, 1 / N), n, epsilon) <= bound_values[best]:
+        return 0.0
+    return float(np.expm1(min(log_growth(weights[best], N, mu), _LARGEST_EXPONENT)) / N)
 
 
 def _mean_loss(loss, Q):

@@ -826,7 +826,7 @@ class OptimizedKernelFeatures(BaseLearnedFeatures):
         self.rho_: float = self._chosen_strength(loss, n, lambda: least_rho(loss, whole, self._share, self.mu))
         self.weights_: np.ndarray = self._weights(loss, self.rho_, n)
         self.bound_: float | None = (
-            optimized_kernel_bound(loss, self.weights_, whole, self._share) if self._is_sample else None
+            float(optimized_kernel_bound(loss, self.weights_, whole, self._share)) if self._is_sample else None
         )
 
 

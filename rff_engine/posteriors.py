@@ -167,7 +167,7 @@ def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np
     mu = check_interval(mu, "mu", low=1, high=1e6)
     gain = loss.min() - loss  # at most 0; a common shift of the losses changes nothing
     best = gain == 0
-    if best.all() or _log_growth(best, N, mu) <= np.log1p(rho):  # of equal losses the growth is 0 but for rounding
+    if best.all() or log_growth(best, N, mu) <= np.log1p(rho):  # of equal losses the growth is 0 but for rounding
         return best / best.sum()
     if rho == 0:
         return np.full(N, 1 / N)
@@ -176,7 +176,7 @@ def optimized_kernel_weights(loss: ArrayLike, rho: float, mu: float = 2.0) -> np
     return Q / Q.sum()
 
 
-def _log_growth(weights: np.ndarray, N: int, mu: float) -> float:
+def log_growth(weights: np.ndarray, N: int, mu: float) -> float:
     """Compute ln(1 + D_mu) of weights >= 0, the largest 1 up to scale, on N frequencies; no power of N overflows."""
     return (mu - 1) * np.log(N) + np.log((weights**mu).sum()) - mu * np.log(weights.sum())
 
@@ -193,7 +193,7 @@ def _support(gain: np.ndarray, rho: float, mu: float) -> tuple[np.ndarray, np.nd
 
     def fits(k):  # at tau = a[k], from the differences themselves: prefix sums would cancel
         height = (a[:k] - a[k]) / -a[k]
-        return _log_growth(height ** (1 / (mu - 1)), N, mu) <= np.log1p(rho)
+        return log_growth(height ** (1 / (mu - 1)), N, mu) <= np.log1p(rho)
 
     n_best = int((gain == 0).sum())
     return order, a, n_best + bisect_left(range(n_best, N), True, key=fits)
@@ -228,7 +228,7 @@ def _find_root(gain: np.ndarray, rho: float, mu: float) -> np.ndarray:
         return (above / above[0]) ** (1 / (mu - 1))
 
     def excess(s):
-        return _log_growth(weights(s), N, mu) - np.log1p(rho)
+        return log_growth(weights(s), N, mu) - np.log1p(rho)
 
     widest = a[size - 1] - a[size] if size < N else 1.0
     while size == N and excess(1.0) > 0:  # ends: far enough below all gains Q is uniform
