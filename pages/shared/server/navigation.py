@@ -11,6 +11,7 @@ from streamlit.navigation.page import StreamlitPage
 from threadpoolctl import threadpool_limits
 
 from pages.shared import catalogue
+from pages.shared.server import workers
 
 _ENTERED, _RUNS = "entered through app.py", "runs of the script"
 
@@ -49,3 +50,4 @@ def settle_libraries() -> None:
     # Objects made by imports need not be scanned at each collection.
     gc.collect()
     gc.freeze()
+    workers.start()

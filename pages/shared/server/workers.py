@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 
 from cachetools import cached
@@ -93,6 +93,17 @@ def compute(function: Callable, *arguments, **keywords):
             _log.warning("The app computes what a worker process could not finish: %s", error)
     with threadpool_limits(1, user_api="blas"):
         return function(*arguments, **keywords)
+
+
+def start() -> None:
+    """Start the processes, and let them import what takes longest, before anything waits for them."""
+    with suppress(BrokenProcessPool, OSError):  # `compute` will meet it again
+        for _ in range(LIMITS.workers):
+            _workers().submit(_import_most)
+
+
+def _import_most() -> None:
+    import_module("pages.bounds.certificates.compute")
 
 
 def _call(module: str, name: str, *arguments, **keywords):
