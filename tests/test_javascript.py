@@ -26,6 +26,7 @@ ENTRIES = [
     "lessons/card.js",
     "lessons/summary.js",
     "sharing/row.js",
+    "../papers/figures_ahead.js",
     "../../deploy/site/site.js",
 ]
 

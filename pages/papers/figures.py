@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from rff_engine.plots.style import METHOD_COLOURS, METHOD_NAMES, add_band, add_curve, add_note, finish, new_figure
+from rff_engine.plots.style import (
+    METHOD_COLOURS,
+    METHOD_NAMES,
+    add_band,
+    add_curve,
+    add_note,
+    finish,
+    fixed_margin,
+    new_figure,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +207,7 @@ def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: b
         selections = ("clustering", "random")
         panels, columns = [(method, way) for way in selections for method in ("rbf_landmarks", "pb_landmarks")], 2
     rows = len(panels) // columns
-    fig = new_figure(rows, columns, gap=(0.05, 0.14))
+    fig = new_figure(rows, columns, gap=(0.03, 0.1), shared_xaxes=True, shared_yaxes=True)
     top = 100 * max(comparison[name].max() for name in ("paper", "published", "mean", "tied_high", "draw_high")) * 1.08
     for i, (method, selection) in enumerate(panels):
         curve = comparison[comparison["method"] == method]
@@ -221,7 +230,7 @@ def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: b
     fig.update_yaxes(range=[0, top])
     fig.update_yaxes(title="test error, %", col=1)
     legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0 + 0.1 / rows, "x": 0, "title": {"text": ""}}
-    return finish(fig, height=110 + 330 * rows, margin={"l": 8, "r": 8, "t": 84, "b": 8}, legend=legend)
+    return finish(fig, height=152 + 330 * rows, margin=fixed_margin(top=104), legend=legend)
 
 
 _SHORT = {"rbf_landmarks": "RBF", "pb_landmarks": "PB", "clustering": "k-means centroids", "random": "random points"}
@@ -230,7 +239,7 @@ _MEANINGS = {
     "rerun on the paper's split": {"line": {"color": "#8C8C8C", "width": 2.5}},
     "its training error": {"line": {"color": "#8C8C8C", "width": 1, "dash": "dashdot"}},
     "range of draws on the paper's split": {"line": {"color": "#8C8C8C", "width": 7}, "opacity": 0.45},
-    "mean over random splits, and where 95 % of single ones lie": {
+    "random splits: mean, and 95 % of single ones": {
         "line": {"color": "#8C8C8C", "width": 1.5, "dash": "dot"},
         "fill": "toself",
         "fillcolor": "rgba(140, 140, 140, 0.25)",

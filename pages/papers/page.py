@@ -2,18 +2,23 @@
 
 from contextlib import suppress
 from itertools import product
+from pathlib import Path
 from threading import Thread
 
 import streamlit as st
 
 from pages.papers import compute, figures as reruns
-from pages.shared import deferred, layout, sharing
+from pages.shared import browser, deferred, layout, sharing
 from pages.shared.controls.widgets import Options, Switch, mount
 from pages.shared.server.cache import cache_results
 from rff_engine.studies.reports import letarte, li
 from rff_engine.studies.reports.comparison import Judgement, judgement, notes
 
-cache_results(compute, "beside_paper", "made_by")
+cache_results(compute, "made_by", in_workers=("beside_paper",))
+
+#: Streamlit loads this file with the first figure of a page, and takes a second for it.
+PLOTLY = next(Path(st.__file__).parent.glob("static/static/js/PlotlyChart.*.js"), None)
+_ahead = browser.component("figures_ahead", Path(__file__).with_name("figures_ahead.js"), "<div></div>")
 
 SHOWN = {
     "Table 1": "table1",
@@ -213,6 +218,8 @@ def main() -> None:
         show_notes(target, values.dataset)
     deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
     read_ahead()
+    if PLOTLY:
+        _ahead(data={"script": f"./static/js/{PLOTLY.name}"}, key="figures_ahead")
     sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled, "r": int(values.r)})
 
 

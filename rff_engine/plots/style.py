@@ -155,10 +155,11 @@ def new_figure(
     widths: Sequence[float] | None = None,
     heights: Sequence[float] | None = None,
     gap: tuple[float, float] = (0.1, 0.1),
+    **shared: bool,
 ) -> go.Figure:
-    """Make an empty figure of panels with axes of their own; `gap` is between columns, then between rows."""
+    """Make an empty figure of panels; `gap` is between columns, then between rows, `shared` as in `make_subplots`."""
     sizes = {"column_widths": widths and list(widths), "row_heights": heights and list(heights)}
-    return make_subplots(rows, columns, **sizes, horizontal_spacing=gap[0], vertical_spacing=gap[1])
+    return make_subplots(rows, columns, **sizes, horizontal_spacing=gap[0], vertical_spacing=gap[1], **shared)
 
 
 def add_rule(fig: go.Figure, *, x: float | None = None, y: float | None = None, **shape: Any) -> None:

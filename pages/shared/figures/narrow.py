@@ -160,7 +160,8 @@ def _name_axes(layout: dict, panels: list[_Panel]) -> None:
             x["title"] = dict(layout[column[-1].x].get("title") or {})
         if not _title(y) and not panel.square and not row[0].square:
             y["title"] = dict(layout[row[0].y].get("title") or {})
-        y.pop("showticklabels", None)
+        for axis in (x, y):
+            axis.pop("showticklabels", None)
 
 
 def _make_room_for_legend(layout: dict, data) -> None:
