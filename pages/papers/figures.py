@@ -215,9 +215,8 @@ def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: b
         if selection is not None:
             curve = curve[curve["landmarks"] == selection]
             name = f"{_SHORT[method]}, {_SHORT[selection]}"
-        row, column = divmod(i, columns)
-        _add_curves(fig, curve, by, METHOD_COLOURS[method], ties, {"row": row + 1, "col": column + 1})
         axis = "" if i == 0 else str(i + 1)
+        _add_curves(fig, curve, by, METHOD_COLOURS[method], ties, {"xaxis": f"x{axis}", "yaxis": f"y{axis}"})
         place = {"xref": f"x{axis} domain", "yref": f"y{axis} domain", "yanchor": "bottom", "font": {"size": 13}}
         add_note(fig, 0.5, 1.0, name, **place)
     for name, trace in _MEANINGS.items():

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.papers import compute, figures as reruns
 from pages.shared import browser, deferred, layout, sharing
 from pages.shared.controls.widgets import Options, Switch, mount
-from pages.shared.server.cache import cache_results
+from pages.shared.server.cache import cache_results, shared_cache
 from rff_engine.studies.reports import letarte, li
 from rff_engine.studies.reports.comparison import Judgement, judgement, notes
 
@@ -89,12 +89,18 @@ def show_table(comparison, show_ties: bool) -> None:
     )
 
 
-def show_curves(comparison, whole, target: str, dataset: str, show_ties: bool) -> None:
+@shared_cache
+def curves(target: str, scaled: tuple[str, ...], dataset: str, ties: bool):
+    """Make a figure of Letarte et al. (2019) on one data set."""
+    comparison = compute.numbers(target, scaled, dataset, 0)
+    return reruns.curves_beside_paper(comparison, dataset, "D" if target == "figure5" else "share", ties)
+
+
+def show_curves(fig, comparison, whole, target: str, dataset: str) -> None:
     """Show a figure of Letarte et al. (2019) on one data set; `whole` has all data sets."""
-    by = "D" if target == "figure5" else "share"
     read = "0.2" if target == "figure5" else "0.05"
     layout.figure(
-        reruns.curves_beside_paper(comparison, dataset, by, show_ties),
+        fig,
         "**Look where the paper's curve, dashed, leaves both the thick bars and the band: there neither the draw nor "
         "the split explains the difference.**",
         f"The paper's curve is read off its figure to {read} points. Thick bars: draws on the same split; band: other "
@@ -213,7 +219,8 @@ def main() -> None:
         if target == "table1":
             show_table(of_view, values.ties)
         else:
-            show_curves(of_view, comparison, target, values.dataset, values.ties)
+            fig = curves(target, scaled, values.dataset, values.ties)
+            show_curves(fig, of_view, comparison, target, values.dataset)
         show_choices(of_view)
         show_notes(target, values.dataset)
     deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
