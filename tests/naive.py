@@ -2,11 +2,13 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import gamma, kv
 
+from rff_engine.alignment import alignment_loss_plane
 from rff_engine.studies.toy.plane import cell_centres, plane_points
 
 
@@ -130,6 +132,13 @@ def rational_quadratic(delta, alpha, length_scale):
 
 def periodic(delta, period, length_scale):
     return math.exp(-2 * sum(math.sin(math.pi * t / period) ** 2 for t in delta) / length_scale**2)
+
+
+def frequency_plane(X, y, kernel, extent, cells=121):
+    """Prior density and alignment losses, (cells, cells) each, over a square of frequencies."""
+    grid = cell_centres(extent, cells)
+    prior = kernel.spectral_density(plane_points(grid)).reshape(cells, cells)
+    return SimpleNamespace(grid=grid, prior=prior, loss=alignment_loss_plane(X, y, grid, grid), n=len(X))
 
 
 def plane_posterior(plane, beta):

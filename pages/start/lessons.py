@@ -15,24 +15,23 @@ LESSONS = (
         "three-stations",
         "start",
         "Find three stations",
-        "What a kernel is made of: one wave agrees with the labels along one diagonal, two make the checkerboard, and "
+        "What a kernel is made of: one wave cuts the corners of a checkerboard's squares, two make them whole, and "
         "where two do not do it, the posterior keeps many.",
         (
             Step(
                 HEARD,
-                "The prior finds similar what is near the star, so all points get the star's class, and half of them "
-                "are wrong. Each dot of the dark plane is a wave.",
+                "For the prior, near points are similar. So all points get the star's class, and half of them are "
+                "wrong. Each dot of the dark plane is a wave.",
                 "Keep the one wave that agrees best with the labels. How many points are wrong then?",
                 ("still about half of them", "about a quarter", "hardly any"),
                 1,
-                "23 % are wrong. The stripes follow one diagonal of the board: squares along it have the right colour, "
-                "and every second one across it has not.",
+                "23 % are wrong. The stripes run through the middle of every square, and cut two of its corners off.",
                 {},
                 {"radio": ONE},
             ),
             Step(
                 HEARD,
-                "One wave is kept, and its stripes miss every second square across its diagonal.",
+                "One wave is kept, and its stripes cut two corners off every square.",
                 "Which second wave mends it?",
                 (
                     "one with stripes along the other diagonal",
@@ -47,9 +46,9 @@ LESSONS = (
             ),
             Step(
                 DUEL,
-                "The posterior weighs all 2000 waves by their agreement with the labels. In a class, tap the two kept "
-                "waves away and search for two of your own first: who has the fewest errors?",
-                "Does the posterior at β = 1 beat the two waves?",
+                "The posterior weighs all 2000 waves by their agreement with the labels. The two waves of the "
+                "checkerboard err on 8 % of the points.",
+                "Does the posterior at β = 1 beat these two?",
                 (
                     "yes, with more waves it errs less",
                     "no, but it pays a lower price",
@@ -57,7 +56,8 @@ LESSONS = (
                 ),
                 1,
                 "It errs on 13 % of the points, for a price of 0.8 nats: it also keeps waves that agree a little. The "
-                "prior, in which the star is similar to what is near, is still seen in its map.",
+                "prior, in which the star is similar to what is near, is still seen in its map. In a class: take the "
+                "two waves away and search for two of your own. Who beats the posterior?",
                 {"radio": TWO},
                 {"radio": f"{TWO}~posterior"},
             ),
@@ -65,9 +65,9 @@ LESSONS = (
                 DUEL,
                 "Two spirals. The two waves that are kept are about as good as two can be: 20 % are wrong.",
                 "Now the posterior keeps many waves. How many points are wrong?",
-                ("about as many", "a third of them", "about a fifth of these"),
+                ("about as many", "a third as many", "a fifth as many"),
                 2,
-                "4 %. No two waves follow a spiral, and many do: that is why the posterior is a distribution, and "
+                "4 %. Two waves cannot follow a spiral, and many can: that is why the posterior is a distribution, and "
                 "why β sets how many waves it keeps.",
                 {"radio": SPIRALS},
                 {"radio": f"{SPIRALS}~posterior"},

@@ -37,8 +37,8 @@ def show_radio() -> None:
         code = st.query_params.get(RADIO.key, "")
         live.mount("radio", view.radio() | {RADIO.key: code}, SimpleNamespace(), on_clicked=RADIO.take)
     layout.caption_below(
-        "**One wave fails along one diagonal, a second one mends it: their mean is a kernel that no bump around the "
-        "star can be.**"
+        "**One wave cuts two corners off every square, a second one mends them: their mean is a kernel that no bump "
+        "around the star can be.**"
         if code.partition("~")[0] in ("", "checkerboard")
         else "**Where no two waves agree with all labels, the posterior keeps many: β and D say how many.**",
         "Each dot of the plane is a wave of the [[prior]], $\\cos(\\omega\\cdot(x_\\star - x))$: green near the star, "

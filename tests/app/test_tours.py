@@ -41,7 +41,6 @@ from pages.shared.lessons import content
 from pages.start import compute as start
 from pages.start.page import RADIO
 from rff_engine.studies.toy.coverage import promise_failures
-from rff_engine.studies.toy.learning import frequency_plane
 from rff_engine.studies.toy.plane import cell_centres, plane_points
 from tests import naive
 
@@ -262,6 +261,10 @@ def stations_1(before, after):
     nothing, one = Radio(before), Radio(after)
     assert nothing.errors["kernel"] == 0.5 and list(one.tuning.waves) == [one.loss.argmin()]
     assert one.errors["yours"] < 0.3  # about a quarter
+    heard = start.station(one.tuning)
+    wrong = (heard.test_waves[:, one.tuning.waves[0]] > 0) != (heard.test_y == heard.label)
+    from_middle = np.abs(start.points_of("checkerboard")[1].X / 0.75 % 1 - 0.5).sum(axis=1)
+    assert wrong[from_middle < 0.4].mean() < 0.05 < 0.4 < wrong[from_middle > 0.6].mean()  # corners are cut off
     return (one.errors["yours"],)
 
 
@@ -276,7 +279,7 @@ def stations_2(before, after):
 def stations_3(before, after):
     radio = Radio(after)
     assert radio.errors["posterior"] > radio.errors["yours"] and radio.kl["posterior"] < radio.kl["yours"]
-    return 2000, radio.tuning.beta, radio.errors["posterior"], radio.kl["posterior"]
+    return 2000, radio.errors["yours"], radio.tuning.beta, radio.errors["posterior"], radio.kl["posterior"]
 
 
 def stations_4(before, after):
@@ -413,7 +416,7 @@ class Learning:
         )
         extent = 3.5 / values.sigma
         sample = self.settings.data.sample()
-        self.plane = frequency_plane(sample.X, sample.y, self.settings.kernel(), extent)
+        self.plane = naive.frequency_plane(sample.X, sample.y, self.settings.kernel(), extent)
         self.points = plane_points(cell_centres(extent, len(self.plane.loss)))
 
     @property

@@ -24,7 +24,7 @@ from rff_engine.studies.toy import (
     bounds as bound_curves,
     certificates as toy_certificates,
     coverage,
-    learning as toy_learning,
+    kernel as toy_kernels,
 )
 from rff_engine.studies.toy.landmarks import landmark_path, landmark_problem, landmark_view
 from tests import naive
@@ -183,7 +183,7 @@ def engine_at(page_name: str, sigma: float, noise: float, selection="random") ->
     kernel = rff.GaussianKernel(sigma)
     if page_name == "learn_kernel":
         sample = datasets.make_toy("checkerboard", 300, noise, 0)
-        drawn = toy_learning.draw_candidates(sample.X, sample.y, kernel, 2000, 0)
+        drawn = toy_kernels.draw_candidates(sample.X, sample.y, kernel, 2000, 0)
         weights = rff.pseudo_posterior(drawn.loss, 10.0, 300), rff.optimized_kernel_weights(drawn.loss, 0.01, 2.0)
         return {"loss": drawn.loss, "Q": np.concatenate(weights), "errors": []}
     sample, fresh = (datasets.make_toy("moons", n, noise, seed) for n, seed in ((300, 0), (2000, 1_000_003)))
@@ -314,8 +314,8 @@ def learned():
     """The default experiment of *Learn the kernel*, computed by the engine."""
     sample = datasets.make_toy("checkerboard", 300, 0.1, 0)
     prior = rff.GaussianKernel(0.251)
-    drawn = toy_learning.draw_candidates(sample.X, sample.y, prior, 2000, 0)
-    plane = toy_learning.frequency_plane(sample.X, sample.y, prior, 3.5 / 0.251)
+    drawn = toy_kernels.draw_candidates(sample.X, sample.y, prior, 2000, 0)
+    plane = naive.frequency_plane(sample.X, sample.y, prior, 3.5 / 0.251)
     extent = 2 * float(np.ceil(4.2 * np.abs(sample.X).max()) / 4)
     return sample, drawn, plane, extent
 
@@ -379,7 +379,7 @@ def test_the_priors_ellipse_is_dragged_and_its_candidates_are_the_engines(open_p
     held = page.evaluate(SHOWN)
     sample = datasets.make_toy("checkerboard", 300, 0.1, 0)
     prior = TurnedGaussianKernel(0.251, along, across, angle)
-    drawn = toy_learning.draw_candidates(sample.X, sample.y, prior, 2000, 0)
+    drawn = toy_kernels.draw_candidates(sample.X, sample.y, prior, 2000, 0)
     weights = rff.pseudo_posterior(drawn.loss, 10.0, 300), rff.optimized_kernel_weights(drawn.loss, 0.01, 2.0)
     np.testing.assert_allclose(held["loss"], drawn.loss, rtol=1e-9)
     np.testing.assert_allclose(held["Q"], np.concatenate(weights), atol=1e-7)

@@ -32,9 +32,8 @@ from rff_engine.studies.toy import (
     coverage,
     kernel as toy_kernels,
     landmarks as toy_landmarks,
-    learning as toy_learning,
 )
-from rff_engine.studies.toy.plane import cell_centres
+from rff_engine.studies.toy.plane import cell_centres, plane_points
 from tests import naive
 
 N, D, L, M = 40, 12, 3, 25
@@ -105,7 +104,7 @@ def posteriors(loss: np.ndarray) -> list[dict]:
 
 def plane(X: np.ndarray, y: np.ndarray) -> dict:
     """The frequency plane: prior, losses, and posteriors that sum to 1."""
-    made = toy_learning.frequency_plane(X, y, rff.GaussianKernel(0.5), 6.0, 7)
+    made = naive.frequency_plane(X, y, rff.GaussianKernel(0.5), 6.0, 7)
     densities = [naive.plane_posterior(made, beta) for beta in BETAS]
     return {
         "grid": made.grid,
@@ -187,15 +186,15 @@ def kernel_problems() -> list[dict]:
         X, y = train["positions"] + noise * train["normals"], train["y"]
         extent = float(np.ceil(4.2 * np.abs(X).max()) / 4)
         kernel = TurnedGaussianKernel(sigma, *ellipse)
-        candidates = toy_learning.draw_candidates(X, y, kernel, 60, 5)
-        plane = toy_learning.frequency_plane(X, y, kernel, scales.WIDTHS / sigma, 7)
+        candidates = toy_kernels.draw_candidates(X, y, kernel, 60, 5)
+        plane = naive.frequency_plane(X, y, kernel, scales.WIDTHS / sigma, 7)
         cases.append(
             {"train": train, "draws": rff.GaussianKernel(1.0).sample_frequencies(60, 2, 5), "sigma": sigma}
             | dict(zip(("along", "across", "angle"), ellipse, strict=True))
             | {"noise": noise, "extent": extent, "omega": candidates.omega, "loss": candidates.loss}
             | {"prior": plane.prior, "plane_loss": plane.loss, "radii": RADII, "orders": ORDERS}
             | {"optimized": [[weights(candidates.loss, rho, mu) for rho in RADII] for mu in ORDERS]}
-            | {"kernel": toy_kernels.kernel_map(kernel, 2 * extent, CELLS)}
+            | {"kernel": kernel(plane_points(cell_centres(2 * extent, CELLS)), np.zeros((1, 2))).reshape(CELLS, CELLS)}
         )
     return cases
 

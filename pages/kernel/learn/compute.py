@@ -19,7 +19,7 @@ import rff_engine as rff
 from rff_datasets import ToyData
 from rff_engine.bounds import second_order_kl_inverse
 from rff_engine.linear import error_rate, linear_svm_batch
-from rff_engine.studies.toy import learning as toy_learning
+from rff_engine.studies.toy import kernel as toy_kernels
 
 #: Numbers of frequencies of the error curves, and draws at each.
 CURVE_COUNTS = (1, 2, 5, 10, 20, 50)
@@ -86,15 +86,13 @@ class TurnedGaussianKernel(rff.SpectralKernel):
 
 
 @lru_cache(maxsize=8)  # in every process
-def candidates(settings: CandidateSettings) -> toy_learning.Candidates:
+def candidates(settings: CandidateSettings) -> toy_kernels.Candidates:
     """Draw candidate frequencies from the prior and compute their losses."""
     sample = settings.data.sample()
-    return toy_learning.draw_candidates(
-        sample.X, sample.y, settings.kernel(), settings.n_candidates, settings.data.seed
-    )
+    return toy_kernels.draw_candidates(sample.X, sample.y, settings.kernel(), settings.n_candidates, settings.data.seed)
 
 
-def candidate_weights(sampled: toy_learning.Candidates, weighting: Weighting) -> np.ndarray:
+def candidate_weights(sampled: toy_kernels.Candidates, weighting: Weighting) -> np.ndarray:
     """Weigh the candidates: RFF equally, PBRFF by the pseudo-posterior, OKRFF within a divergence rho N."""
     match weighting:
         case ("pbrff", beta):

@@ -1,7 +1,4 @@
-"""A kernel and its approximations by random features on the line, and maps of kernels in the plane.
-
-Data have no labels here; `learning` has kernels learned from labels.
-"""
+"""A kernel and its approximations by random features on the line, and candidates to learn another from labels."""
 
 from __future__ import annotations
 
@@ -11,9 +8,9 @@ import numpy as np
 
 from ..._typing import ArrayLike, RandomState
 from ..._validation import as_points, as_rng, check_count, check_positive
+from ...alignment import alignment_loss
 from ...features import fourier_features, random_phase_features
 from ...kernels import KERNELS_BY_TITLE, SpectralKernel
-from .plane import cell_centres, plane_points
 
 
 @dataclass(frozen=True)
@@ -105,11 +102,6 @@ def kernel_line(
     )
 
 
-def kernel_map(kernel: SpectralKernel, extent: float, cells: int = 121) -> np.ndarray:
-    """Compute the kernel k(delta) over the plane, (cells, cells)."""
-    return kernel(plane_points(cell_centres(extent, cells)), np.zeros((1, 2))).reshape(cells, cells)
-
-
 def estimate_variances(at_delta: np.ndarray, at_twice: np.ndarray) -> dict[str, np.ndarray]:
     """Compute variances of the estimates of k(delta) from both feature maps, times the number of features E.
 
@@ -117,3 +109,24 @@ def estimate_variances(at_delta: np.ndarray, at_twice: np.ndarray) -> dict[str, 
     random-phase map, and both estimates are unbiased (Sutherland and Schneider 2015, Section 2.1).
     """
     return {"cos_sin": 1 + at_twice - 2 * at_delta**2, "random_phase": 1 + at_twice / 2 - at_delta**2}
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Frequencies drawn from a kernel and their losses; neither depends on beta, rho or mu."""
+
+    omega: np.ndarray
+    """(N, d)"""
+    loss: np.ndarray
+    """(N,)"""
+    n: int
+    """Sample size of the losses"""
+
+
+def draw_candidates(
+    X: ArrayLike, y: ArrayLike, kernel: SpectralKernel, n_candidates: int, random_state: RandomState = None
+) -> Candidates:
+    """Draw candidate frequencies and compute their alignment losses (Letarte et al. 2019, Section 5.4)."""
+    X = as_points(X)
+    omega = kernel.sample_frequencies(n_candidates, X.shape[1], random_state)
+    return Candidates(omega, alignment_loss(X, y, omega), X.shape[0])

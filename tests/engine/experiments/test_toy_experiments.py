@@ -11,7 +11,7 @@ from pages.kernel import compute
 from pages.kernel.learn import compute as learning
 from rff_datasets import ToyData
 from rff_engine.kernels import KERNELS as NAMED
-from rff_engine.studies.toy import landmarks as toy_landmarks, learning as toy_learning
+from rff_engine.studies.toy import kernel as toy_kernels, landmarks as toy_landmarks
 from rff_engine.studies.toy.plane import cell_centres
 from tests import naive
 
@@ -116,9 +116,9 @@ def test_the_measured_error_is_the_expected_one(kernel):
 def test_many_candidates_have_the_posterior_density():
     X, y = sample(200)
     kernel, beta = rff.GaussianKernel(0.5), 1.0
-    plane = toy_learning.frequency_plane(X, y, kernel, 9.0, cells=60)
+    plane = naive.frequency_plane(X, y, kernel, 9.0, cells=60)
     density = naive.plane_posterior(plane, beta)
-    drawn = toy_learning.draw_candidates(X, y, kernel, 40_000, 0)
+    drawn = toy_kernels.draw_candidates(X, y, kernel, 40_000, 0)
     Q = rff.pseudo_posterior(drawn.loss, beta, 200)
     within = (np.abs(plane.grid[:, None]) < 3) & (np.abs(plane.grid[None]) < 3)
     share = density[within].sum() * (18 / 60) ** 2
