@@ -62,12 +62,6 @@ def orders(comparison: pd.DataFrame) -> tuple[list[str], list[str]]:
     return list(better), list(better.intersection(here))
 
 
-def ties(comparison: pd.DataFrame) -> tuple[int, int, float]:
-    """Count choices on the published split, and those whose tied settings differ on the test points, by up to what."""
-    width = (comparison["tied_high"] - comparison["tied_low"]).dropna()
-    return len(width), int((width > 0).sum()), float(width.max()) if len(width) else 0.0
-
-
 def differences(comparison: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Return errors of Figures 3 and 5 on a data set, of the paper and the rerun, and their difference, in percent."""
     rows = comparison[(comparison["dataset"] == dataset) & comparison["D"].isin(TABLED_D)]

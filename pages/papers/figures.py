@@ -37,11 +37,10 @@ _SOME_ROWS = re.compile(r"from (\d+) of \d+ training rows")
 """In a note: the number of rows that C and gamma were chosen on"""
 
 
-def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool = False) -> str:
+def table_beside_paper(table: pd.DataFrame, columns: dict[str, str]) -> str:
     """Write Table 1 in HTML: in each cell the printed error, the rerun's, and mean and spread over random splits.
 
-    The table comes from `letarte.table_1`; `columns` has titles by columns, in order. With `ties`, cells show the
-    errors of settings that tie on validation data.
+    The table comes from `letarte.table_1`; `columns` has titles by columns, in order.
     """
     names = list(dict.fromkeys(table["dataset"]))
     cells = table.set_index(["dataset", "column"])
@@ -50,7 +49,7 @@ def table_beside_paper(table: pd.DataFrame, columns: dict[str, str], ties: bool 
         names,
         list(columns.values()),
         kinds=[[row["agreement"] for row in line] for line in grid],
-        texts=[[_cell(row, ties) for row in line] for line in grid],
+        texts=[[_cell(row) for row in line] for line in grid],
         hover=[
             [_hover(name, title, row) for title, row in zip(columns.values(), line, strict=True)]
             for name, line in zip(names, grid, strict=True)
@@ -146,7 +145,7 @@ def _table(names: Sequence[str], titles: Sequence[str], kinds, texts, hover) -> 
     )
 
 
-def _cell(row, ties: bool) -> str:
+def _cell(row) -> str:
     lines = [f"paper <b>{_percent(row['paper'])}</b>"]
     if row["draws"] > 1:
         lines.append(f"draws <b>{_percent(row['draw_mean'])}</b><br>{_draw_range(row)}")
@@ -157,8 +156,6 @@ def _cell(row, ties: bool) -> str:
         lines.append(f"splits {_percent(row['mean'])}{width}")
     else:
         lines.append("splits –")
-    if ties and np.isfinite(row["published"]):
-        lines.append(f"ties {_percent(row['tied_low'])} – {_percent(row['tied_high'])}")
     lines += [f"<i>chosen on {rows} rows</i>" for rows in dict.fromkeys(_SOME_ROWS.findall(row["note"]))]
     return "<br>".join(lines)
 
@@ -194,11 +191,10 @@ def _percent(value: float) -> str:
     return f"{100 * value:.2f}"
 
 
-def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: bool = False) -> go.Figure:
+def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str) -> go.Figure:
     """Plot test errors on a data set, a panel per method: printed curve dashed, rerun solid, band of single splits.
 
     The comparison comes from `letarte.figure`; `by` is "D", or "share" with a row for each way of choosing landmarks.
-    With `ties`, bars show the errors of settings that tie on validation data.
     """
     comparison = comparison[comparison["dataset"] == dataset].sort_values(by)
     if by == "D":
@@ -216,10 +212,13 @@ def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: b
             curve = curve[curve["landmarks"] == selection]
             name = f"{_SHORT[method]}, {_SHORT[selection]}"
         axis = "" if i == 0 else str(i + 1)
-        _add_curves(fig, curve, by, METHOD_COLOURS[method], ties, {"xaxis": f"x{axis}", "yaxis": f"y{axis}"})
+        _add_curves(fig, curve, by, METHOD_COLOURS[method], {"xaxis": f"x{axis}", "yaxis": f"y{axis}"})
         place = {"xref": f"x{axis} domain", "yref": f"y{axis} domain", "yanchor": "bottom", "font": {"size": 13}}
         add_note(fig, 0.5, 1.0, name, **place)
+    several = (comparison["draws"] > 1).any()
     for name, trace in _MEANINGS.items():
+        if name == DRAWS and not several:
+            continue
         fig.add_scatter(x=[None], y=[None], mode="lines", name=name, **trace)
     if by == "D":
         fig.update_xaxes(type="log", title="number of frequencies D", tickvals=[1, 10, 100, 1000])
@@ -233,11 +232,12 @@ def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str, ties: b
 
 
 _SHORT = {"rbf_landmarks": "RBF", "pb_landmarks": "PB", "clustering": "k-means centroids", "random": "random points"}
+DRAWS = "range of draws on the paper's split"
 _MEANINGS = {
     "paper": {"line": {"color": "#8C8C8C", "width": 2, "dash": "dash"}},
     "rerun on the paper's split": {"line": {"color": "#8C8C8C", "width": 2.5}},
     "its training error": {"line": {"color": "#8C8C8C", "width": 1, "dash": "dashdot"}},
-    "range of draws on the paper's split": {"line": {"color": "#8C8C8C", "width": 7}, "opacity": 0.45},
+    DRAWS: {"line": {"color": "#8C8C8C", "width": 7}, "opacity": 0.45},
     "random splits: mean, and 95 % of single ones": {
         "line": {"color": "#8C8C8C", "width": 1.5, "dash": "dot"},
         "fill": "toself",
@@ -246,7 +246,7 @@ _MEANINGS = {
 }
 
 
-def _add_curves(fig: go.Figure, curve, by: str, colour: str, ties: bool, panel: dict) -> None:
+def _add_curves(fig: go.Figure, curve, by: str, colour: str, panel: dict) -> None:
     x = (100 if by == "share" else 1) * curve[by].to_numpy(float)
     at = "%{x:.3g} % landmarks" if by == "share" else "D = %{x}"
     known = curve["mean"].notna().to_numpy()
@@ -261,11 +261,10 @@ def _add_curves(fig: go.Figure, curve, by: str, colour: str, ties: bool, panel: 
     known = curve["published"].notna().to_numpy()
     if known.any():
         error, low, high = (100 * curve[name].to_numpy(float)[known] for name in ("published", "tied_low", "tied_high"))
-        bars = {"array": high - error, "arrayminus": error - low, "symmetric": False, "thickness": 1.2, "width": 3}
         hover = f"{at}<br>rerun %{{y:.2f}} %, settings tied on validation %{{customdata[0]:.2f}} to "
         hover += "%{customdata[1]:.2f}"
-        tied = {"error_y": bars if ties else None, "customdata": np.column_stack([low, high])}
-        add_curve(fig, x[known], error, "", {"color": colour, "width": 2.5}, hover, **tied, **look)
+        line, tied = {"color": colour, "width": 2.5}, np.column_stack([low, high])
+        add_curve(fig, x[known], error, "", line, hover, customdata=tied, **look)
         train = 100 * curve["published_train"].to_numpy(float)[known]
         line = {"color": colour, "width": 1, "dash": "dashdot"}
         add_curve(fig, x[known], train, "", line, f"{at}<br>training error of the rerun %{{y:.2f}} %", **look)

@@ -45,12 +45,6 @@ CONTROLS = (
         "column has mean 0 and variance 1.",
         only_if=("what", OF_LETARTE),
     ),
-    Switch(
-        "ties",
-        "Show tied choices",
-        "The test errors of all settings with the same, lowest validation error.",
-        only_if=("what", OF_LETARTE),
-    ),
     Options("r", "Frequencies r", None, SIZES, SIZES[-1], True, only_if=("what", ("Li et al., Table 2",))),
 )
 
@@ -60,7 +54,7 @@ def result(counts: Judgement, what: str) -> str:
     if not counts.judged:
         return f"**{what}: there is no rerun yet.**"
     inside = counts.inside_draws + counts.inside_splits
-    lead = f"**{what}: {inside} of {counts.judged} printed numbers lie inside the spread of reruns.**"
+    lead = f"**{what}: {inside} of the {counts.judged} printed numbers that have reruns lie inside their spread.**"
     if not counts.outside:
         return lead
     if not counts.unexplained:
@@ -72,10 +66,10 @@ def result(counts: Judgement, what: str) -> str:
     )
 
 
-def show_table(comparison, show_ties: bool) -> None:
+def show_table(comparison) -> None:
     """Show Table 1 of Letarte et al. (2019)."""
     better, here = compute.orders(comparison)
-    st.html(reruns.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1, show_ties))
+    st.html(reruns.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1))
     layout.caption_below(
         "**Blue: another draw gives the paper's number. Green: another split does. Pink: neither, look for the "
         "cause.**",
@@ -90,21 +84,24 @@ def show_table(comparison, show_ties: bool) -> None:
 
 
 @shared_cache
-def curves(target: str, scaled: tuple[str, ...], dataset: str, ties: bool):
+def curves(target: str, scaled: tuple[str, ...], dataset: str):
     """Make a figure of Letarte et al. (2019) on one data set."""
     comparison = compute.numbers(target, scaled, dataset, 0)
-    return reruns.curves_beside_paper(comparison, dataset, "D" if target == "figure5" else "share", ties)
+    return reruns.curves_beside_paper(comparison, dataset, "D" if target == "figure5" else "share")
 
 
 def show_curves(fig, comparison, whole, target: str, dataset: str) -> None:
     """Show a figure of Letarte et al. (2019) on one data set; `whole` has all data sets."""
     read = "0.2" if target == "figure5" else "0.05"
+    where, bars = "the band: there no other split", ""
+    if (comparison["draws"] > 1).any():
+        where = "both the thick bars and the band: there neither the draw nor the split"
+        bars = "Thick bars: draws on the same split. "
     layout.figure(
         fig,
-        "**Look where the paper's curve, dashed, leaves both the thick bars and the band: there neither the draw nor "
-        "the split explains the difference.**",
-        f"The paper's curve is read off its figure to {read} points. Thick bars: draws on the same split; band: other "
-        "splits. The solid curve is one draw on the paper's split.",
+        f"**Look where the paper's curve, dashed, leaves {where} explains the difference.**",
+        f"The paper's curve is read off its figure to {read} points. {bars}Band: other splits, up to the largest value "
+        "that was rerun. The solid curve is one draw on the paper's split.",
         key="curves",
         alt=f"Test errors on {dataset} of the paper and of reruns, a panel for each method",
     )
@@ -121,20 +118,6 @@ def show_notes(target: str, dataset: str) -> None:
     with st.expander("What explains the difference", icon=":material/lightbulb:", expanded=target != "table1"):
         st.markdown("\n".join(f"- **{name}**: {letarte.NOTES[name]}" for name in names))
         layout.link_errata()
-
-
-def show_choices(comparison) -> None:
-    """Say how much the choice among tied settings matters."""
-    cases, moving, largest = compute.ties(comparison)
-    if moving:
-        text = (
-            f"often leaves ties: for {moving} of these {cases} numbers, on the published split, settings "
-            f"that tie on validation have different test errors, by up to {100 * largest:.1f} percentage points. "
-            "The first one of the grid is reported; *Show tied choices* shows the others."
-        )
-    else:
-        text = f"is unambiguous here: none of these {cases} numbers depends on which tied setting is used."
-    st.markdown(f"**The choice by validation error** {text}")
 
 
 def show_methods(values, comparison) -> None:
@@ -217,11 +200,10 @@ def main() -> None:
         show_methods(values, of_view)
     else:
         if target == "table1":
-            show_table(of_view, values.ties)
+            show_table(of_view)
         else:
-            fig = curves(target, scaled, values.dataset, values.ties)
+            fig = curves(target, scaled, values.dataset)
             show_curves(fig, of_view, comparison, target, values.dataset)
-        show_choices(of_view)
         show_notes(target, values.dataset)
     deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
     read_ahead()

@@ -25,7 +25,7 @@ _HEADINGS = "controls below each heading"
 _MORE = "more_settings"
 
 #: Names that older links have; they open the whole page, without a note.
-_FORMER = ("hide", "pin", "plain", "star", "table", "view")
+_FORMER = ("hide", "pin", "plain", "star", "table", "ties", "view")
 
 # Parameters that mail programs, search engines and social networks append to links. They stay there, without a note.
 _TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_", "pk_", "hsa_", "_hs", "__hs", "mc_", "_ga", "_gl", "_x_tr_")
