@@ -25,7 +25,7 @@ TIGHTNESS, PRICE, VALIDITY = QUESTIONS = "How tight?", "At what price?", "Does i
 QUESTION = Tabs("question", "Question", None, QUESTIONS, TIGHTNESS)
 WHAT_TO_DO = {
     TIGHTNESS: "Drag **[[β]]** and see which term grows.",
-    PRICE: "Move **[[β]]** and see what it costs to choose it after looking.",
+    PRICE: "See what it costs to choose **[[β]]** after looking.",
     VALIDITY: "Draw samples, and count how often the bound is too small.",
 }
 

@@ -22,7 +22,7 @@ WHAT_TO_DO = {
     LIFT: "Three cosines **lift** the points of the plane, and a plane separates what no line does.",
     MAPS: "Cosine and sine, or one cosine with a **random phase** b: 2 cos(ωx + b) cos(ωz + b) = cos ω(x − z) + "
     "cos(ω(x + z) + 2b), and b makes the second term 0 on average.",
-    REGRESSION: "Raise **[[D]]** and see how few features stand in for the kernel, and what that saves.",
+    REGRESSION: "Lower **[[D]]** and see how few features stand in for the kernel, and what that saves.",
     SPECTRA: "Compare **clusters** with **uniform** points: with a gap in the spectrum few landmarks suffice.",
 }
 WIDTH = Scale(
@@ -198,7 +198,7 @@ def show_line(settings: KernelSettings, D: int) -> None:
     fit = compute.line_fit(settings, D)
     layout.figure(
         figures.fits_on_a_line(fit),
-        "**Lower D until the approximations leave the thick line, kernel ridge regression.**",
+        "**How low may D be until the approximations leave the thick line, kernel ridge regression?**",
         f"Regression of {len(fit.x)} noisy points with your kernel. The thick solid line is kernel ridge regression: "
         "the sum of the thin ones, one bump a training point. The dotted line is made of "
         f"{D} random cosines and sines, the long-dashed one of the kernel at {len(fit.landmarks)} points. "

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shared import browser, glossary
+from pages.shared.catalogue import BY_NAME
 from pages.shared.controls import presentation, screen
 from pages.shared.server import navigation
 
@@ -22,9 +23,11 @@ def title(introduction: str = "", heading: str = "") -> None:
     Without sentences there is no button for them in projector mode.
     """
     page = navigation.page()
-    # Streamlit marks the page itself in the bar, which lacks second tabs.
-    first = f'[data-testid="stTopNavLink"][href$="/{page.of or page.name}"] {{ background: rgb(187 187 165 / 25%); }}'
-    st.html(f"<style>{_STYLE}{first}</style>")
+    # Streamlit marks a page of the bar itself, but no second tab, and no menu.
+    of = page.of or page.name
+    folded = BY_NAME[of].menu
+    current = '[data-testid="stTopNavSection"]' if folded else f'[data-testid="stTopNavLink"][href$="/{of}"]'
+    st.html(f"<style>{_STYLE}{current} {{ background: rgb(187 187 165 / 25%); }}</style>")
     with st.container(key="unseen"):
         screen.mount()
         glossary.mount()

@@ -123,7 +123,11 @@ class LiveRadio extends LiveView {
     this.panel("canvas.needle", (c, w, h) => this.paintNeedle(c, w, h));
     this.find(".keep").onclick = () => this.toggle(this.focus.candidate);
     this.find(".turn").onclick = () => this.turn(!this.posterior);
-    this.find(".again").onclick = () => this.choose(this.points);
+    this.find(".again").onclick = () => {
+      this.moveTo({ beta: 1, D: this.draws.length / 2 }, false);
+      this.choose(this.points);
+    };
+    this.find(".take-back").onclick = () => this.travel(this.past, this.undone);
     document.addEventListener("keydown", (event) => this.undo(event), { capture: true });
     for (const button of this.brushes) {
       button.onclick = () => {
@@ -189,7 +193,10 @@ class LiveRadio extends LiveView {
   take(code) {
     const { name, kept, posterior, star, sliders } = settingOf(code || this.first);
     const points = name.startsWith(OWN) ? this.drawn(name) : this.sets.find((set) => set.name === name);
-    if (points.name !== this.points?.name) this.mask.fill(0);
+    if (points.name !== this.points?.name) {
+      this.mask.fill(0);
+      this.compared = false;
+    }
     Object.assign(this, { points, kept, posterior, placed: star });
     this.compared ||= posterior;
     this.moveTo(sliders, false);
@@ -235,6 +242,11 @@ class LiveRadio extends LiveView {
     if (!asked || !from.length || !this.root.isConnected) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // the steps of the page do not have it
+    this.travel(from, to);
+  }
+
+  /** Go to the last setting of one list, and note this one in the other. @param {string[]} from @param {string[]} to */
+  travel(from, to) {
     to.push(this.code);
     this.take(from.pop());
     this.send(this.code);
@@ -245,6 +257,7 @@ class LiveRadio extends LiveView {
   /** Choose a data set, and start again with it. @param {Points} points */
   choose(points) {
     this.mask.fill(0);
+    this.computed.cover = "";
     Object.assign(this, { points, kept: [], placed: null, posterior: false, compared: false, focus: {} });
     this.moveTo({ sigma: points.sigma }, false);
     this.request();
@@ -479,6 +492,7 @@ class LiveRadio extends LiveView {
     const keep = /** @type {HTMLButtonElement} */ (this.find(".keep"));
     keep.disabled = focus.candidate === undefined;
     keep.textContent = own.includes(focus.candidate) ? "Let this wave go" : "Keep this wave";
+    this.find(".take-back").hidden = !this.past.length;
     this.find(".turn").textContent = posterior ? "Show your waves" : "Let the posterior do it";
     this.find(".turn").setAttribute("aria-pressed", String(posterior));
     for (const [k, button] of this.root.querySelectorAll(".set").entries()) {
@@ -633,7 +647,7 @@ class LiveRadio extends LiveView {
     const words = w > 12 * this.rem; // room for them
     for (const [text, align, left] of /** @type {[string, CanvasTextAlign, number][]} */ ([
       [words ? "disagrees" : "", "left", x - radius],
-      [signed(value), "center", x],
+      [`${words ? "" : value < 0 ? "disagrees " : "agrees "}${signed(value)}`, "center", x],
       [words ? "agrees" : "", "right", x + radius],
     ])) {
       c.textAlign = align;

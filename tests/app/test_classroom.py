@@ -113,6 +113,10 @@ def test_a_class_sees_its_predictions_and_the_outcome_once_the_lecturer_reveals_
         assert not student.room["waits"] and student.room["counts"] == [1, 1, 0]
         assert student.card["answer"] == answer and student.card["outcome"] == FIRST.outcome
         assert student.app.session_state["D"] == FIRST.after["D"]
+    for reader, whose in ((lecturer, "The class's"), (students[0], "Your")):
+        reader.act("summary")
+        assert reader.app.title[0].value == f"{whose} predictions: {LESSON.title}"
+        assert [step["of_class"] for step in reader.shown("lesson_summary")["steps"]] == ["1 of 2 right", "", "", ""]
 
 
 @pytest.mark.second

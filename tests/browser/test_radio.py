@@ -71,6 +71,11 @@ def test_the_keyboard_searches_keeps_and_lets_go(radio):
     card.press(" ")
     radio.wait_for_url(re.compile(r"radio=checkerboard~\d+~1~2000~0\.251$"))
     assert shown(radio)["your-kl"] == "7.60 nats"  # ln 2000
+    radio.get_by_role("button", name="Take back").click()
+    radio.wait_for_url(lambda url: "radio=" not in url)
+    expect(radio.get_by_role("button", name="Take back")).to_be_hidden()
+    card.press("Control+y")
+    radio.wait_for_url(re.compile(r"radio=checkerboard~\d+~1~2000~0\.251$"))
     card.press("ArrowLeft")
     card.press("ArrowRight")
     card.press("Enter")  # the same wave again

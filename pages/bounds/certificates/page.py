@@ -238,9 +238,12 @@ def show_blocks(settings: CertificateSettings, blocks: CertifiedBlocks, values) 
 def show_peeking(failures, values) -> None:
     """Show how often a bound fails if looks are not paid for."""
     at = list(failures.counts).index(values.tries)
+    looked = (
+        "One classifier, nothing to choose" if values.tries == 1 else f"Keep the best of {values.tries} classifiers"
+    )
     layout.figure(
         figures.failures_of_peeking(failures, values.tries, values.eps),
-        f"**Look at {values.tries} and keep the best: the bound of a test set then fails for "
+        f"**{looked}: the bound of a test set then fails for "
         f"{layout.percent(failures.test_set[at])} of samples, and it promises {100 * values.eps:g} %.**",
         "A hard case, computed exactly: labels are coins, so every classifier errs half of the time, and the best of "
         "several is best by luck. A bound fails if it claims less than one half. The same number of rows as in your "

@@ -97,11 +97,12 @@ class Tour:
         if lesson is None:
             self._leave()
             return
+        classroom.take_seat(lesson.key)
         if st.query_params.get("summary") == "true":
-            layout.title(heading=f"Your predictions: {lesson.title}")
+            whose = "The class's" if classroom.leads() else "Your"
+            layout.title(heading=f"{whose} predictions: {lesson.title}")
             summary.show(lesson, self._act_on_summary)
             st.stop()  # in place of the page
-        classroom.take_seat(lesson.key)
         step = int(float(st.query_params.get("step", "1")))
         place = st.session_state.get(_PLACE)
         if place is None or (place.lesson, place.step) != (lesson.key, step):

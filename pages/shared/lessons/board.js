@@ -19,6 +19,7 @@
 const STORED = "rff-room-"; // and the code: where the browser keeps the lecturer's secret
 const OWN_HOST = /^(localhost|127\..*|\[::1\])$/;
 const CLOSE = "Close the room";
+const PAUSE = 1000; // milliseconds
 const SURE = "Delete its predictions?";
 
 export class Board {
@@ -50,10 +51,10 @@ export class Board {
       this.write();
     };
     this.find(".open-room").onclick = () => this.act("open room");
-    for (const name of [".reveal", ".board-reveal"]) this.find(name).onclick = () => this.act("reveal");
+    for (const button of this.reveals) button.onclick = () => this.act("reveal");
     this.find(".follow").onclick = () => this.act("follow");
     this.find(".board-back").onclick = () => this.act("back");
-    this.find(".board-next").onclick = () => this.act("next");
+    this.find(".board-next").onclick = () => this.act(this.atEnd ? "summary" : "next");
     const close = this.find(".close-room");
     close.onclick = () => this.close(close);
     close.onblur = () => (close.textContent = CLOSE);
@@ -70,6 +71,16 @@ export class Board {
     return this.data.app?.room ?? null;
   }
 
+  /** @returns {NodeListOf<HTMLButtonElement>} */
+  get reveals() {
+    return this.root.querySelectorAll(".reveal, .board-reveal");
+  }
+
+  /** Whether this is the last step. */
+  get atEnd() {
+    return this.data.step === this.data.steps;
+  }
+
   /** Whether this is the lecturer. */
   get leads() {
     return Boolean(this.room?.secret);
@@ -81,6 +92,7 @@ export class Board {
    * @param {Data} data
    */
   update(data) {
+    if (this.data?.step !== data.step) this.rest();
     this.data = data;
     const { room } = this;
     this.find(".open-room").hidden = !data.app?.rooms || room !== null;
@@ -90,6 +102,14 @@ export class Board {
     const asks = room !== null && this.identify(room);
     this.write();
     return asks;
+  }
+
+  /** Let a second press of Next, which is where Reveal appears, do nothing. */
+  rest() {
+    for (const button of this.reveals) {
+      button.disabled = true;
+      setTimeout(() => (button.disabled = false), PAUSE);
+    }
   }
 
   /** Keep a lecturer's secret, or send the kept one and return whether there is one. @param {Room} room */
@@ -110,7 +130,7 @@ export class Board {
     if (!room) return;
     this.find(".room-name").textContent = `Room ${room.code}${this.leads ? ":" : ""}`;
     this.find(".room-tally").textContent = this.tally();
-    for (const name of [".reveal", ".board-reveal"]) this.find(name).hidden = room.revealed;
+    for (const button of this.reveals) button.hidden = room.revealed;
     this.early.closest("label").hidden = room.revealed;
     this.find(".follow").hidden = this.leads || room.step === data.step;
     this.find(".follow").textContent = `Go to step ${room.step}, where the class is`;
@@ -128,7 +148,8 @@ export class Board {
     this.find(".board-outcome").textContent = data.outcome;
     this.find(".board-tally").textContent = this.tally();
     this.find(".board-back").hidden = data.step === 1;
-    this.find(".board-next").hidden = data.step === data.steps || !room.revealed;
+    this.find(".board-next").hidden = !room.revealed;
+    this.find(".board-next").textContent = this.atEnd ? "Summary" : "Next ›";
     this.writeJoin(room);
     if (!this.dialog.contains(document.activeElement)) this.find(".close-board").focus();
   }

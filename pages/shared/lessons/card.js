@@ -159,7 +159,7 @@ class LessonCard {
     const together = room !== null && (last || (!leads && step >= room.step)); // the class goes on together
     button.hidden = (last && !decided) || together;
     button.classList.toggle("primary", decided);
-    this.find(".to-summary").hidden = !this.data.app || !last || !decided || this.board.leads;
+    this.find(".to-summary").hidden = !this.data.app || !last || !decided;
     // The pressed button is gone: focus the button that leads on.
     if (focused && !this.board.dialog.open) this.focusOnNext();
   }

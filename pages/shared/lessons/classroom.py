@@ -237,6 +237,13 @@ def seen(step: int, n_answers: int) -> dict | None:
     }
 
 
+def answers_at(step: int) -> dict[int, int]:
+    """Return how often the class has given each answer at a step, as far as it may be seen."""
+    here = seat()
+    counts = None if here is None else _try(lambda: rooms().counts(here.code, step, here.secret))
+    return counts if isinstance(counts, dict) else {}
+
+
 def _try(work: Callable[[], object]) -> object:
     """Return the result of `work`; None after an error, which the card shows. Leave a room that has ended."""
     try:

@@ -10,6 +10,7 @@ import { Predictions } from "./predictions.js";
  * @property {string[]} answers
  * @property {number} right
  * @property {number | null} answer that the reader predicted
+ * @property {string} of_class how many of the class were right, if that is known
  * @property {string} outcome
  */
 /**
@@ -62,6 +63,7 @@ class Summary {
     this.find(".summary-problem").textContent = data.problem;
     this.find(".summary-problem").hidden = !data.problem;
     this.find(".summary-takeaway").textContent = data.takeaway;
+    this.find(".summary-score").hidden = made.length === 0;
     this.find(".summary-score").textContent =
       `${hits} of ${data.steps.length} right` +
       (made.length < data.steps.length ? `; ${data.steps.length - made.length} not predicted.` : ".");
@@ -92,15 +94,17 @@ class Summary {
 }
 
 /** @param {SummaryStep} step */
-function stepItem({ text, question, answers, right, answer, outcome }) {
+function stepItem({ text, question, answers, right, answer, of_class, outcome }) {
   const item = document.createElement("li");
   const list = document.createElement("dl");
   const own = answer === null ? "none" : `${answers[answer]}${answer === right ? " ✓" : ""}`;
-  for (const [name, value] of [
+  const rows = [
     ["Your prediction:", own],
     ["Answer:", answers[right]],
-  ])
-    list.append(textElement("dt", name), textElement("dd", value));
+    ["The class:", of_class],
+  ];
+  const shown = rows.slice(answer === null && of_class ? 1 : 0, of_class ? 3 : 2); // a lecturer predicts nothing
+  for (const [name, value] of shown) list.append(textElement("dt", name), textElement("dd", value));
   item.append(textElement("p", text), textElement("p", question, "asked"), list, textElement("p", outcome));
   return item;
 }
