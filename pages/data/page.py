@@ -185,8 +185,8 @@ def show_memory(values) -> None:
     labels = "shuffled, so that nothing can be predicted" if values.shuffled else "as they are"
     layout.figure(
         figures.memory(found),
-        f"A plainer experiment, always on breast, labels {labels}: **{values.D} random cosines err {error['train']} on "
-        f"the rows that teach, {error['test']} on others; certified: {error['certified']}.**",
+        f"A plainer experiment, one split and one draw, always on breast, labels {labels}: **{values.D} random cosines "
+        f"err {error['train']} on the rows that teach, {error['test']} on others; certified: {error['certified']}.**",
         "Nothing is tuned on validation rows, as the SVMs above are: half of the rows teach a logistic regression on D "
         "random cosines and sines, columns scaled; the others test it. *More settings* shuffles the labels: with "
         "enough cosines the training error is 0 all the same, learned by heart. The certificate counts errors on half "

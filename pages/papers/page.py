@@ -28,9 +28,7 @@ SHOWN = {
     "Li et al., Table 3": "li-table3",
 }
 FIGURES = ("Figures 2 and 6", "Figures 3 and 5")
-PER_SET = tuple(SHOWN[name] for name in FIGURES)
 SIZES = tuple(map(str, li.SIZES))
-OF_LETARTE = ("Table 1", *FIGURES)
 
 CONTROLS = (
     "What to compare",
@@ -43,7 +41,7 @@ CONTROLS = (
         "Scale the columns of adult",
         "The paper does not scale them: one column reaches a million and more, and determines every distance. On: each "
         "column has mean 0 and variance 1.",
-        only_if=("what", OF_LETARTE),
+        only_if=("what", ("Table 1", *FIGURES)),
     ),
     Options("r", "Frequencies r", None, SIZES, SIZES[-1], True, only_if=("what", ("Li et al., Table 2",))),
 )
@@ -195,15 +193,15 @@ def main() -> None:
     with layout.show_errors():
         comparison = compute.beside_paper(target, scaled)
     of_view = compute.numbers(target, scaled, values.dataset, int(values.r))
-    st.markdown(result(judgement(of_view), f"{values.what} on {values.dataset}" if target in PER_SET else values.what))
+    of = f" on {values.dataset}" if values.what in FIGURES else ""
+    st.markdown(result(judgement(of_view), values.what + of))
     if target in li.TARGETS:
         show_methods(values, of_view)
     else:
         if target == "table1":
             show_table(of_view)
         else:
-            fig = curves(target, scaled, values.dataset)
-            show_curves(fig, of_view, comparison, target, values.dataset)
+            show_curves(curves(target, scaled, values.dataset), of_view, comparison, target, values.dataset)
         show_notes(target, values.dataset)
     deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
     read_ahead()

@@ -61,6 +61,7 @@ def test_learning_is_judged_in_one_sentence_on_all_columns():
     assert f"**Learning helped.** On all 2 columns: **{means['learned']:.1f} % error with 50 learned cosines**" in said
     random = f"{means['random']:.1f} % with random ones ({means['width']:.1f} % if labels choose their width)"
     assert f"{random}, {means['svm']:.1f} % by a kernel SVM" in said
+    assert replace(found, errors=found.errors | {"width": found.errors["learned"]}).verdict == "width"
     assert f"always saying one class errs on {means['majority']:.1f} %" in said
     assert means["learned"] < 0.6 * means["random"] and "Map: 2 of 2 columns." in said
 

@@ -335,7 +335,7 @@ class LiveCertificate extends LiveView {
           paintLevel(c, frame, py(heldOut), this.ink, "dash");
           c.fillStyle = this.ink;
           c.textAlign = "left";
-          c.fillText("test-set bound", frame.left + 4, py(heldOut) - 4);
+          c.fillText("test-set bound", px(0.4 * this.longest), py(heldOut) - 4); // the certified risk begins close by
         }
         paintCurve(c, along(tests).slice(Number(tied)), this.data.grey, "solid"); // a tie is no error of a class
         paintCurve(c, along(bounds), this.data.total, "solid");

@@ -79,10 +79,12 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """ "helped", "hurt", or "same" where the difference is below twice its standard error."""
+        """ "helped", "width" if weights add nothing, "hurt", or "same" below twice the difference's standard error."""
         if abs(self.gain) <= 2 * self.gain_error:
             return "same"
-        return "helped" if self.gain > 0 else "hurt"
+        if self.gain < 0:
+            return "hurt"
+        return "width" if self.errors["width"].mean() <= self.errors["learned"].mean() else "helped"
 
 
 def compare(dataset: Dataset, seed: int) -> Comparison:

@@ -38,6 +38,7 @@ CAPTION = (
 #: What is said of learned cosines against random ones.
 VERDICTS = {
     "helped": "Learning helped.",
+    "width": "Learning the width helped; learned weights add nothing.",
     "same": "Learning made no difference that these rows can show.",
     "hurt": "Learning did harm.",
 }
