@@ -181,8 +181,7 @@ def least_rho(loss, n: int, epsilon: float, mu: float) -> float:
         bound_values = optimized_kernel_bound(loss, weights / weights.sum(axis=1, keepdims=True), n, epsilon)
         return weights, bound_values, int(bound_values.argmin())
 
-    ranks = np.geomspace(1, N, _TRIED) - 1
-    reached = np.interp(ranks, np.arange(N), np.sort(above))  # from few frequencies to all
+    reached = np.interp(np.geomspace(1, N, _TRIED) - 1, np.arange(N), np.sort(above))  # from few frequencies to all
     far = above.max() * max(power, 1.0) * np.geomspace(1, _FARTHEST, _TRIED)  # to the prior
     thresholds = np.unique(np.append(reached[reached > 0], far))
     for _ in range(2):

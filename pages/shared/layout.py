@@ -25,8 +25,7 @@ def title(introduction: str = "", heading: str = "") -> None:
     page = navigation.page()
     # Streamlit marks a page of the bar itself, but no second tab, and no menu.
     of = page.of or page.name
-    folded = BY_NAME[of].menu
-    current = '[data-testid="stTopNavSection"]' if folded else f'[data-testid="stTopNavLink"][href$="/{of}"]'
+    current = '[data-testid="stTopNavSection"]' if BY_NAME[of].menu else f'[data-testid="stTopNavLink"][href$="/{of}"]'
     st.html(f"<style>{_STYLE}{current} {{ background: rgb(187 187 165 / 25%); }}</style>")
     with st.container(key="unseen"):
         screen.mount()

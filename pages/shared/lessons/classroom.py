@@ -237,11 +237,11 @@ def seen(step: int, n_answers: int) -> dict | None:
     }
 
 
-def answers_at(step: int) -> dict[int, int]:
-    """Return how often the class has given each answer at a step, as far as it may be seen."""
+def right_at(step: int, right: int) -> str:
+    """Say how many of the class have given the right answer at a step, as far as that may be seen."""
     here = seat()
     counts = None if here is None else _try(lambda: rooms().counts(here.code, step, here.secret))
-    return counts if isinstance(counts, dict) else {}
+    return f"{counts.get(right, 0)} of {sum(counts.values())} right" if counts and isinstance(counts, dict) else ""
 
 
 def _try(work: Callable[[], object]) -> object:

@@ -26,7 +26,7 @@ def show(lesson: Lesson, act: Callable[[], None]) -> None:
             "answers": list(map(screen.words, step.answers)),
             "right": step.right,
             "answer": predictions.answer_at(lesson, k),
-            "of_class": _right_in_class(k, step.right),
+            "of_class": classroom.right_at(k, step.right),
         }
         for k, step in enumerate(lesson.steps, 1)
     ]
@@ -39,8 +39,3 @@ def show(lesson: Lesson, act: Callable[[], None]) -> None:
         "problem": classroom.problem(),
     }
     _component(data=data, key="lesson_summary", on_act_change=act)
-
-
-def _right_in_class(step: int, right: int) -> str:
-    answers = classroom.answers_at(step)
-    return f"{answers.get(right, 0)} of {sum(answers.values())} right" if answers else ""

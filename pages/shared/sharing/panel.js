@@ -5,6 +5,7 @@
 /** @typedef {{ link: string, picture?: string, problem?: string }} Code */
 
 const PAUSE = 150; // milliseconds without a change after which a code is asked for
+const PATIENCE = 2000; // and without an answer after which it is asked for again: Streamlit may drop a report
 const OWN_MACHINE = /^(localhost|127\..*|\[::1\])$/; // names of hosts
 
 export class Panel {
@@ -76,7 +77,7 @@ export class Panel {
     this.image.classList.toggle("stale", !known); // it is the code of another link
     clearTimeout(this.timer);
     if (!known) {
-      this.timer = setTimeout(() => this.ask(this.link), PAUSE);
+      this.timer = setTimeout(() => this.request(), PAUSE);
       return;
     }
     const { link, picture, problem } = this.code;
@@ -85,6 +86,12 @@ export class Panel {
     this.part(".advice").textContent = problem ? `${problem} Copy the link instead.` : "";
     this.part(".enlarge").hidden = !picture;
     if (!picture) this.enlarge(false);
+  }
+
+  request() {
+    if (!this.dialog.open) return;
+    this.ask(this.link);
+    this.timer = setTimeout(() => this.request(), PATIENCE);
   }
 
   /**
