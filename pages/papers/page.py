@@ -3,7 +3,7 @@
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
-from threading import Thread
+from threading import Timer
 
 import streamlit as st
 
@@ -169,7 +169,7 @@ def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> 
 
 
 @st.cache_resource(show_spinner=False)
-def read_ahead() -> Thread:
+def read_ahead() -> Timer:
     """Read the reruns of every tab in a separate thread, so that no tab is slow at its first visit."""
 
     def read() -> None:
@@ -177,7 +177,8 @@ def read_ahead() -> Thread:
             with suppress(OSError, ValueError):  # the tab itself shows the error
                 compute.beside_paper(target, () if target in li.TARGETS else scaled)
 
-    thread = Thread(target=read, name="reruns", daemon=True)
+    thread = Timer(3.0, read)  # after the first picture
+    thread.daemon = True
     thread.start()
     return thread
 

@@ -2,8 +2,7 @@
 // Keys for undo and redo.
 
 /** Fields in which the keys belong to the text. */
-const TEXT =
-  "input:not([type=range], [type=checkbox], [type=radio], [role=combobox]), textarea, [contenteditable=true]";
+const TEXT = "input:not([type=range], [type=checkbox], [type=radio], [role=combobox]), textarea";
 
 /**
  * What a key asks for: Ctrl+Z undoes, Ctrl+Shift+Z and Ctrl+Y redo.
