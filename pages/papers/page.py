@@ -177,7 +177,7 @@ def read_ahead() -> Timer:
             with suppress(OSError, ValueError):  # the tab itself shows the error
                 compute.beside_paper(target, () if target in li.TARGETS else scaled)
 
-    thread = Timer(3.0, read)  # after the first picture
+    thread = Timer(0.7, read)  # after the first picture
     thread.daemon = True
     thread.start()
     return thread
