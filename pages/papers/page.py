@@ -52,7 +52,7 @@ def result(counts: Judgement, what: str) -> str:
     if not counts.judged:
         return f"**{what}: there is no rerun yet.**"
     inside = counts.inside_draws + counts.inside_splits
-    lead = f"**{what}: {inside} of the {counts.judged} printed numbers that have reruns lie inside their spread.**"
+    lead = f"**{what}: {inside} of {counts.judged} numbers that were rerun lie inside their spread.**"
     if not counts.outside:
         return lead
     if not counts.unexplained:

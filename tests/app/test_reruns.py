@@ -221,7 +221,7 @@ def test_less_clear_causes_of_the_documentation_have_the_numbers_of_the_shipped_
 )
 def test_the_page_counts_numbers_outside_in_words(causes, words):
     said = paper.result(Judgement(10, 4, 3, 3, causes, 1.0), "Table 1")
-    assert said == f"**Table 1: 7 of the 10 printed numbers that have reruns lie inside their spread.** {words}"
+    assert said == f"**Table 1: 7 of 10 numbers that were rerun lie inside their spread.** {words}"
 
 
 @pytest.mark.second
