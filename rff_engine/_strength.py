@@ -186,8 +186,8 @@ def least_rho(loss, n: int, epsilon: float, mu: float) -> float:
     thresholds = np.unique(np.append(reached[reached > 0], far))
     for _ in range(2):
         best = along(thresholds)[2]
-        low, high = max(best - 1, 0), min(best + 1, len(thresholds) - 1)
-        thresholds = np.geomspace(thresholds[low], thresholds[high], _TRIED)
+        around = thresholds[max(best - 1, 0) : best + 2]
+        thresholds = np.geomspace(around[0], around[-1], _TRIED)
     weights, bound_values, best = along(thresholds)
     if optimized_kernel_bound(loss, np.full(N, 1 / N), n, epsilon) <= bound_values[best]:
         return 0.0

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -85,7 +84,6 @@ class TurnedGaussianKernel(rff.SpectralKernel):
         return draws @ self._axes / self._straight.length_scales @ self._axes.T
 
 
-@lru_cache(maxsize=8)  # in every process
 def candidates(settings: CandidateSettings) -> toy_kernels.Candidates:
     """Draw candidate frequencies from the prior and compute their losses."""
     sample = settings.data.sample()

@@ -28,7 +28,7 @@ from rff_engine.plots import learning
 
 cache_results(
     compute,
-    "posterior_path",
+    *("candidates", "posterior_path"),
     in_workers=("feature_errors", "feature_error_path"),
 )
 cache_results(view, "packed_draws")

@@ -11,8 +11,9 @@ const TEXT = "input:not([type=range], [type=checkbox], [type=radio], [role=combo
  * @returns {"undo" | "redo" | undefined}
  */
 export function askedBy(event) {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return undefined; // a browser that fills in a form sends no key
   const letter = event.key.toLowerCase();
-  if (!(event.ctrlKey || event.metaKey) || event.altKey || (letter !== "z" && letter !== "y")) return undefined;
+  if (letter !== "z" && letter !== "y") return undefined;
   if (event.target instanceof Element && event.target.closest(TEXT)) return undefined;
   return letter === "y" || event.shiftKey ? "redo" : "undo";
 }
