@@ -178,7 +178,7 @@ def linear_svm_batch(features: ArrayLike, y: ArrayLike, C: float) -> tuple[np.nd
         margin = 1 - y * decision
         active = margin > 0
         residual = np.where(active, margin, 0.0)
-        gradient = point - 2 * C * _pull_back(Z, y * residual)
+        gradient = point - 2 * C * ((y * residual)[:, None, :] @ Z)[:, 0, :]
         objective = 0.5 * (point**2).sum(axis=1) + C * (residual**2).sum(axis=1)
         unsolved = np.flatnonzero(0.5 * (gradient**2).sum(axis=1) > RELATIVE_GAP[point.dtype] * objective)
         if len(unsolved) == 0:
@@ -194,11 +194,6 @@ def linear_svm_batch(features: ArrayLike, y: ArrayLike, C: float) -> tuple[np.nd
             break
         point, decision = point + step * direction, decision + step * change
     return point[:, :-1], point[:, -1]
-
-
-def _pull_back(Z, values):
-    """Compute sum_i values_i z_i of each problem."""
-    return (values[:, None, :] @ Z)[:, 0, :]
 
 
 def _newton_point(Z, active, y, C, everywhere):

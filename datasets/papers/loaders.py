@@ -74,7 +74,12 @@ def load(name: str) -> Dataset:
     """
     info = describe(name)
     X, y, feature_names = _PARSERS[name](info)
-    _check_shape(info, X, y)
+    if X.shape != (info.n_samples, info.n_features) or y.shape != (info.n_samples,):
+        origin = ", ".join(str(files.find(raw)) for raw in info.files) or "scikit-learn"
+        raise ValueError(
+            f"{origin} gave {X.shape[0]} rows and {X.shape[1]} columns for the data set {info.name}; "
+            f"{info.n_samples} and {info.n_features} are expected"
+        )
     facts = {fact: getattr(info, fact) for fact in _FACTS}
     return Dataset(name, X, y, feature_names=tuple(feature_names), test_rows=_test_rows(info, y), **facts)
 
@@ -87,15 +92,6 @@ def _test_rows(info: DatasetInfo, y) -> np.ndarray | None:
         return None
     counts = zip(np.unique(y), info.test_rows_by_class, strict=True)
     return np.concatenate([np.flatnonzero(y == label)[-count:] for label, count in counts])
-
-
-def _check_shape(info: DatasetInfo, X, y) -> None:
-    if X.shape != (info.n_samples, info.n_features) or y.shape != (info.n_samples,):
-        origin = ", ".join(str(files.find(raw)) for raw in info.files) or "scikit-learn"
-        raise ValueError(
-            f"{origin} gave {X.shape[0]} rows and {X.shape[1]} columns for the data set {info.name}; "
-            f"{info.n_samples} and {info.n_features} are expected"
-        )
 
 
 def _signs(positive: np.ndarray) -> np.ndarray:

@@ -135,7 +135,9 @@ def day(text: str, order: str = MONTH_FIRST) -> float | None:
     hour = int(parts["hour"] or 0)
     if parts["half"]:
         hour = hour % 12 + 12 * (parts["half"].lower() == "pm")
-    year = _year(parts["year"])
+    year = int(parts["year"])
+    if len(parts["year"]) < 4:
+        year += 1900 if year > 68 else 2000  # as in POSIX
     if not _EARLIEST_YEAR <= year <= _LATEST_YEAR:
         return None
     stamp = f"{year:04d}-{_month(parts):02d}-{int(parts.get('day') or 1):02d}T{hour:02d}"
@@ -144,10 +146,6 @@ def day(text: str, order: str = MONTH_FIRST) -> float | None:
     except ValueError:
         return None
     return (moment.replace(tzinfo=moment.tzinfo or UTC) - _EPOCH) / timedelta(days=1)
-
-
-def _year(text: str) -> int:
-    return int(text) if len(text) == 4 else (1900 if int(text) > 68 else 2000) + int(text)  # as in POSIX
 
 
 def _month(parts: Mapping[str, str]) -> int:

@@ -54,6 +54,7 @@ def figure(fig, caption: str, details: str = "", *, key: str, alt: str, **kwargs
     # Export works only through Plotly's own download button; the sharing row presses it, so it is hidden.
     config = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]], "scrollZoom": False}
     fig = presentation.enlarge(screen.fit(fig))
+    fig.layout.datarevision = 0  # Streamlit draws a new figure twice, from copies: with a revision the second is free
     answer = st.plotly_chart(fig, width="stretch", key=key, alt=alt, config=config, **kwargs)
     caption_below(caption, details, key)
     return answer

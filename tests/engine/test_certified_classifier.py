@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rff_engine as rff
 from rff_engine import bounds, certificates
-from rff_engine.certificates import THRESHOLDS, Choice, HeldOutErrors, learn_vote, least_surrogate, unit_features
+from rff_engine.certificates import THRESHOLDS, Choice, HeldOutErrors, learn_vote, least_surrogates, unit_features
 from rff_engine.certified_classifier import WIDTHS
 
 KERNEL = rff.GaussianKernel(1.5)
@@ -220,7 +220,7 @@ def test_other_labels_on_the_rows_of_the_bound_change_neither_features_nor_prior
 def test_the_surrogate_is_convex_above_the_margin_error_and_minimised():
     rng = np.random.default_rng(0)
     z = unit_features(rng.normal(size=(80, 5)))
-    prior_mean = rng.normal(size=6)
+    direction = rng.normal(size=6)
 
     def objective(mean, threshold, cost):
         u = z @ mean - threshold
@@ -228,8 +228,9 @@ def test_the_surrogate_is_convex_above_the_margin_error_and_minimised():
         assert (psi >= ndtr(-u) - 1e-15).all()
         return cost * psi.sum() + ((mean - prior_mean) ** 2).sum() / 2
 
-    for threshold, cost in ((0.0, 1.0), (2.0, 5.0)):
-        found = least_surrogate(z, prior_mean, threshold, cost, prior_mean)
+    for threshold, cost, away in ((0.0, 1.0, 1.0), (2.0, 5.0, 1.0), (1.0, 5.0, 100.0)):  # also far from where it curves
+        prior_mean = away * direction
+        _, found = least_surrogates(z, prior_mean, threshold, (0.1, cost))
         least = objective(found, threshold, cost)
         for _ in range(50):
             assert objective(found + 0.1 * rng.normal(size=6), threshold, cost) >= least

@@ -45,14 +45,14 @@ def _pack_vote(D: int, vote: CertifiedVote, n_looks: int) -> dict[str, Any]:
     """Pack a vote and the terms of its certificate at every step, without and with a look at other numbers D."""
     steps = np.array(STRETCHES)[:, None]
     posteriors = vote.posterior(STRETCHES)
-    terms = [as_base64(posteriors.after_look(looks).risks(), "<f4") for looks in (1, n_looks)]
+    terms = {looks: as_base64(posteriors.after_look(looks).risks(), "<f4") for looks in {1, n_looks}}
     held_out = [vote.held_out(looks) for looks in (1, n_looks)]
     return {
         "D": D,
         "pays": vote.pays,
         "tied": not vote.prior_margins.any(),
         "test_set_bounds": [errors and errors.bound for errors in held_out],
-        "terms": terms,
+        "terms": [terms[1], terms[n_looks]],
         "test_errors": as_base64((vote.prior_test_margins + steps * vote.step_test_margins <= 0).mean(axis=1), "<f4"),
         "prior_map": as_base64(for_colours(vote.prior_map), "<f4"),
         "step_map": as_base64(for_colours(vote.step_map), "<f4"),

@@ -26,11 +26,8 @@ from pages.shared.server import workers
 from pages.shared.server.cache import cache_results
 from rff_engine.plots import learning
 
-cache_results(
-    compute,
-    *("candidates", "posterior_path"),
-    in_workers=("feature_errors", "feature_error_path"),
-)
+known = "candidates", "posterior_path", "feature_errors", "feature_error_path"
+cache_results(compute, *known, parts_in_workers=["errors_of_weights"])  # a worker would draw candidates each time
 cache_results(view, "packed_draws")
 
 TEMPERATURE = replace(BETA, default=10.0)

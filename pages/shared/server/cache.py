@@ -46,18 +46,20 @@ def shared_cache(function: Function) -> Function:
     return known
 
 
-def cache_results(module: ModuleType, *names: str, in_workers: Sequence[str] = ()) -> None:
+def cache_results(
+    module: ModuleType, *names: str, in_workers: Sequence[str] = (), parts_in_workers: Sequence[str] = ()
+) -> None:
     """Cache what functions of a page's `compute` or `view` return; these know nothing of Streamlit.
 
     Functions call each other by their names in the module, so each uses cached results of the others. Functions
-    `in_workers` take long and run in another process.
+    `in_workers` take long and run in another process. So do `parts_in_workers`, whose results are not cached.
     """
-    for name in (*names, *in_workers):
+    for name in (*names, *in_workers, *parts_in_workers):
         function = getattr(module, name)
         if hasattr(function, "__wrapped__"):  # by an earlier run of the page
             continue
-        computed = wraps(function)(partial(workers.compute, function)) if name in in_workers else function
-        setattr(module, name, shared_cache(computed))
+        computed = function if name in names else wraps(function)(partial(workers.compute, function))
+        setattr(module, name, computed if name in parts_in_workers else shared_cache(computed))
 
 
 def _drawn_by_hand(value) -> bool:

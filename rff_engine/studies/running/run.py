@@ -108,7 +108,8 @@ def _steps(work: _Work) -> Generator[Step, None, None]:
                         yield Step(message, len(settings) - max(left, 0), len(settings), new)
             break
         except Exception as error:
-            if not _is_lost_worker(error):
+            # A process of joblib's, or a worker or the scheduler of Dask, may have ended.
+            if not isinstance(error, BrokenExecutor | CancelledError) and "distributed" not in type(error).__module__:
                 raise
             if tries + 1 == _MAX_TRIES:
                 raise ConnectionError(f"Workers ended in the middle of a call {_MAX_TRIES} times in a row.") from None
@@ -168,11 +169,6 @@ def one_thread() -> Iterator[None]:
 @lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
-
-
-def _is_lost_worker(error: Exception) -> bool:
-    """Return whether a process of joblib's, or a worker or the scheduler of Dask, has ended."""
-    return isinstance(error, BrokenExecutor | CancelledError) or type(error).__module__.startswith("distributed")
 
 
 def run_stored(

@@ -24,7 +24,7 @@ from ...certificates import (
     CertificateTerm,
     HeldOutErrors,
     VotePosterior,
-    least_surrogate,
+    least_surrogates,
     unit_features,
 )
 from ...certified_classifier import CertifiedClassifier
@@ -233,7 +233,8 @@ def certified_vote(
 
     mean, prior = learned.mean, learned.prior_mean
     if learned.scale == 0:
-        step = least_surrogate(y[rows, None] * unit(X[rows]), prior, learned.threshold, 1.0, prior) - prior
+        (best,) = least_surrogates(y[rows, None] * unit(X[rows]), prior, learned.threshold, (1.0,))
+        step = best - prior
         mean = prior + np.sqrt(2 * _NATS) * step / max(np.linalg.norm(step), 1e-300)
     means = np.stack([prior, mean - prior], axis=1)
 
