@@ -47,7 +47,7 @@ def table_beside_paper(table: pd.DataFrame, columns: dict[str, str]) -> str:
     grid = [[cells.loc[name, column] for column in columns] for name in names]
     return _table(
         names,
-        list(columns.values()),
+        ["Test error, %", *columns.values()],
         kinds=[[row["agreement"] for row in line] for line in grid],
         texts=[[_cell(row) for row in line] for line in grid],
         hover=[
@@ -83,7 +83,7 @@ def methods_beside_paper(
                 for name, row in zip(datasets, line, strict=True)
             ]
         )
-    titles = [f"{name}, {_UNIT_TITLES[units[name]]}" for name in datasets]
+    titles = ["Method", *(f"{name}, {_UNIT_TITLES[units[name]]}" for name in datasets)]
     return _table([METHOD_NAMES[method] for method in methods], titles, kinds, texts, hover)
 
 
@@ -140,7 +140,7 @@ def _table(names: Sequence[str], titles: Sequence[str], kinds, texts, hover) -> 
         )
         body += f'<tr><th scope="row">{escape(name)}</th>{row}</tr>'
     return (
-        f'<p class="kinds">{legend}</p><div class="beside" tabindex="0"><table><thead><tr><th></th>{head}</tr></thead>'
+        f'<p class="kinds">{legend}</p><div class="beside" tabindex="0"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 

@@ -79,7 +79,7 @@ class Summary {
     const name = this.root.querySelector("input").value.trim();
     const made = this.find(".summary-date").textContent;
     page.body.append(
-      textElement("h1", `My predictions: ${this.data.title}`),
+      textElement("h1", this.data.title),
       textElement("p", name ? `${name}, ${made}` : made),
       ...[".summary-takeaway", ".summary-score", "ol"].map((part) => this.find(part).cloneNode(true)),
     );
