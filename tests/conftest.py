@@ -11,6 +11,10 @@ import pytest
 
 from tests import databases, perturbation
 
+# The app reads these once. With more workers than cores, a run that waits for an idle core would block its test.
+os.environ.setdefault("RFF_RUNS_GIVE_WAY", "0")
+# Tests run side by side already; those of workers start their own.
+os.environ.setdefault("RFF_MAX_WORKERS", "0")
 # Fixtures of a PostgreSQL server, for the store and for rooms.
 postgres, postgres_server = databases.postgres, databases.postgres_server
 
@@ -25,10 +29,6 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    # With more workers than cores, a run that waits for an idle core would block its test.
-    os.environ.setdefault("RFF_RUNS_GIVE_WAY", "0")
-    # Tests run side by side already; those of workers start their own.
-    os.environ.setdefault("RFF_MAX_WORKERS", "0")
     seed = config.getoption("--perturb")
     if seed is not None:
         perturbation.install(seed)
