@@ -50,9 +50,8 @@ _STRETCHES = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 3.0])
 SVM_COSTS = 10.0 ** np.arange(-2, 5)
 _PRIOR_SCALES = 2.0 ** np.arange(17)
 _PEAK = 1 / np.sqrt(2 * np.pi)
-# Typical curvature of the surrogate, within so far of its threshold, and the most features that are turned.
-_CURVATURE, _CURVED, _MOST_TURNED = 0.1, 3.0, 256
-_REACH = 9.0
+# Typical curvature of the surrogate, within so far of its threshold; most features that are turned; ends of the table.
+_CURVATURE, _CURVED, _MOST_TURNED, _REACH = 0.1, 3.0, 256, 9.0
 _PHI = ndtr(np.linspace(-_REACH, _REACH, 2**14 + 1))
 _RATES = 1e-3, 50.0
 

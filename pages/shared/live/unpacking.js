@@ -11,7 +11,8 @@
  */
 export function unpackedArray(packed, Type) {
   if (typeof packed !== "string") return Type.from(packed);
-  return new Type(Uint8Array.from(atob(packed), (c) => c.charCodeAt(0)).buffer);
+  // Browsers before 2026 may lack the first, which takes a hundredth of the time.
+  return new Type((Uint8Array.fromBase64?.(packed) ?? Uint8Array.from(atob(packed), (c) => c.charCodeAt(0))).buffer);
 }
 
 /**
