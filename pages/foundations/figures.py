@@ -55,15 +55,11 @@ def losses_against_margin(lift: Lift) -> go.Figure:
         add_curve(fig, margins.astype(np.float32), losses, label, _LOSS_LINES[name], "margin %{x:.2f}: %{y:.2f}")
     for row, (key, label) in enumerate((("lifted", "lifted"), ("flat", "in the plane"))):
         colour = LANDMARK_COLOURS[1 if key == "lifted" else 6]
-        clipped = np.clip(lift.decisions[key] * lift.y, -2, 3)
-        fig.add_scatter(
-            x=clipped.astype(np.float32),
-            y=np.full(len(clipped), -0.35 - 0.4 * row, dtype=np.float32),
-            mode="markers",
-            marker={"symbol": "line-ns", "size": 10, "opacity": 0.5, "line": {"width": 1, "color": colour}},
-            showlegend=False,
-            hovertemplate="margin %{x:.2f}<extra>" + label + "</extra>",
-        )
+        # One line like a comb: to draw a mark for each point takes as long as all else on the page.
+        x = np.repeat(np.sort(np.clip(lift.decisions[key] * lift.y, -2, 3)), 3).astype(np.float32)
+        y = np.tile(np.array([-0.42, -0.28, -0.42], dtype=np.float32) - 0.4 * row, len(lift.y))
+        line = {"width": 1, "color": colour}
+        add_curve(fig, x, y, label, line, "margin %{x:.2f}", opacity=0.5, showlegend=False)
         add_note(fig, -2, -0.35 - 0.4 * row, label, xanchor="left", font={"size": 12})
     fig.update_xaxes(title="margin y f(x)", range=[-2, 3.05], zeroline=False)
     fig.update_yaxes(title="loss", range=[-1, 4], tickvals=[0, 1, 2, 3, 4], zeroline=False)

@@ -31,7 +31,7 @@ def test_surrogate_risks_lie_above_the_zero_one_risk():
 
 def test_the_figure_shows_every_loss():
     drawn = figures.losses_against_margin(lifted_circles(0)).data
-    lines = {trace.name: trace for trace in drawn if trace.mode == "lines"}
+    lines = {trace.name: trace for trace in drawn if trace.showlegend is not False}
     assert set(lines) == set(figures.LOSS_NAMES.values())
     at_one = np.argmin(np.abs(lines["hinge"].x - 1))
     assert lines["hinge"].y[at_one] == pytest.approx(0, abs=1e-6) and lines["0-1"].y[0] == 1
