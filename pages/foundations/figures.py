@@ -55,7 +55,7 @@ def losses_against_margin(lift: Lift) -> go.Figure:
         add_curve(fig, margins.astype(np.float32), losses, label, _LOSS_LINES[name], "margin %{x:.2f}: %{y:.2f}")
     for row, (key, label) in enumerate((("lifted", "lifted"), ("flat", "in the plane"))):
         colour = LANDMARK_COLOURS[1 if key == "lifted" else 6]
-        # One line like a comb: to draw a mark for each point takes as long as all else on the page.
+        # One line like a comb: Plotly takes far longer to draw a mark for each point.
         x = np.repeat(np.sort(np.clip(lift.decisions[key] * lift.y, -2, 3)), 3).astype(np.float32)
         y = np.tile(np.array([-0.42, -0.28, -0.42], dtype=np.float32) - 0.4 * row, len(lift.y))
         line = {"width": 1, "color": colour}

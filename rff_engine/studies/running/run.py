@@ -109,7 +109,8 @@ def _steps(work: _Work) -> Generator[Step, None, None]:
             break
         except Exception as error:
             # A process of joblib's, or a worker or the scheduler of Dask, may have ended.
-            if not isinstance(error, BrokenExecutor | CancelledError) and "distributed" not in type(error).__module__:
+            of_dask = type(error).__module__.startswith("distributed")
+            if not (of_dask or isinstance(error, BrokenExecutor | CancelledError)):
                 raise
             if tries + 1 == _MAX_TRIES:
                 raise ConnectionError(f"Workers ended in the middle of a call {_MAX_TRIES} times in a row.") from None
