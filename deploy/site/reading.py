@@ -93,7 +93,7 @@ class Reader:
         screen.chooses_words = False  # the browser of the static edition does
         self.page, self.tabs = page, tabs
         self.app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-        deferred.waits, browser.folds_wait, live.has_server = True, False, False
+        deferred.waits, browser.interactive, live.has_server = True, False, False
         sharing.keep = self._keep
         self._run()
         if page != "start":

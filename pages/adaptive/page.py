@@ -8,7 +8,7 @@ from pages.adaptive import compute, figures, view
 from pages.adaptive.compute import LANDMARK_COUNTS, AdaptiveSettings, Descent, GridWeights, ImportancePlane
 from pages.shared import deferred, layout, live, sharing
 from pages.shared.controls.toy import DATA, NOISE, SEED, SIGMA
-from pages.shared.controls.widgets import Number, Options, Scale, Several, mount
+from pages.shared.controls.widgets import Number, Options, Scale, Several, mount, show_rest
 from pages.shared.layout import error_text
 from pages.shared.server import workers
 from pages.shared.server.cache import cache_results
@@ -238,13 +238,8 @@ def adaptive_settings(values) -> AdaptiveSettings:
     return AdaptiveSettings(data, values.sigma, METHODS[values.method], min(values.landmarks, allowed))
 
 
-def main() -> None:
-    values = mount(CONTROLS, first=("data", "r"))
-    layout.title(
-        "An approximation only has to be right **between the given points**: press **Play** to watch [[frequencies]], "
-        "drawn from the [[prior]], move to where these points need them.",
-    )
-
+def show(values) -> None:
+    """Show what follows the controls."""
     with layout.show_errors():
         settings = adaptive_settings(values)
         path = compute.descent(settings, values.r)
@@ -259,6 +254,15 @@ def main() -> None:
     chosen = {"method": settings.method, "landmarks": settings.n_landmarks, "methods": methods}
     numbers = partial(compute.numbers, settings, values.r, values.ridge, methods)
     sharing.offer("adaptive", CONTROLS, values, numbers, chosen)
+
+
+def main() -> None:
+    mount(CONTROLS, first=("data", "r"))
+    layout.title(
+        "An approximation only has to be right **between the given points**: press **Play** to watch [[frequencies]], "
+        "drawn from the [[prior]], move to where these points need them.",
+    )
+    show_rest(show)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pages.bounds.compute import LANDMARK_COUNTS, RISK_POINTS, BoundSettings, Gu
 from pages.bounds.view import MOST_SAMPLES
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, SEED, SIGMA, toy_data
-from pages.shared.controls.widgets import Control, Number, Options, Scale, Switch, Tabs, hide_controls, mount
+from pages.shared.controls.widgets import Control, Number, Options, Scale, Switch, Tabs, hide_controls, mount, show_rest
 from pages.shared.server.cache import cache_results
 from rff_engine.bounds import ALIGNMENT_BOUNDS, KL_BOUNDS
 from rff_engine.plots import bounds as figures
@@ -347,6 +347,14 @@ def numbers(values, settings: BoundSettings):
     return compute.numbers(settings, values.beta, values.eps, values.mu, values.form, held, case)
 
 
+def show(values) -> None:
+    """Show what follows the controls."""
+    with layout.show_errors():
+        settings = BoundSettings(toy_data(values), values.sigma, values.N)
+        show_answer(values, settings)
+    sharing.offer("bounds", CONTROLS, values, lambda: numbers(values, settings))
+
+
 def main() -> None:
     tour = lessons.Tour("bounds", CONTROLS)
     values = mount(CONTROLS, tour, first=("data", "n"))
@@ -354,11 +362,8 @@ def main() -> None:
         f"A **[[bound]]** on new data: the [[empirical loss]] plus what learning costs. {WHAT_TO_DO[values.question]}",
     )
     tour.show_card()
-    with layout.show_errors():
-        settings = BoundSettings(toy_data(values), values.sigma, values.N)
-        with QUESTION.show():
-            show_answer(values, settings)
-    sharing.offer("bounds", CONTROLS, values, lambda: numbers(values, settings))
+    with QUESTION.show():
+        show_rest(show)
 
 
 if __name__ == "__main__":

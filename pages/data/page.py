@@ -9,7 +9,7 @@ import datasets
 from pages.data import compute, figures, view
 from pages.data.compute import VALIDATED
 from pages.shared import deferred, layout, lessons, live, sharing
-from pages.shared.controls.widgets import Number, Options, Scale, Several, Switch, hide_controls, mount
+from pages.shared.controls.widgets import Number, Options, Scale, Several, Switch, hide_controls, mount, show_rest
 from pages.shared.server import visits
 from pages.shared.server.cache import cache_results
 from pages.shared.server.limits import visitor
@@ -289,14 +289,8 @@ def show_run(values, settings: RunSettings, run: Run | None) -> None:
     st.fragment(panel, run_every=1.0 if shown.active else None)()
 
 
-def main() -> None:
-    tour = lessons.Tour("real_data", CONTROLS)
-    values = mount(CONTROLS, tour, first=("dataset", "D", "beta"))
-    layout.title(
-        ("**How many learned cosines do what many random ones do?**" if values.study == "features D" else LANDMARKS_ASK)
-        + " On nine data sets, over random splits.",
-    )
-    tour.show_card()
+def show(values) -> None:
+    """Show what follows the controls."""
     settings = run_settings(values)
     if settings.study == "landmarks":
         hide_controls(["D", "beta", "shuffled"])
@@ -323,6 +317,17 @@ def main() -> None:
         ),
         {"study": settings.study, "methods": settings.methods},
     )
+
+
+def main() -> None:
+    tour = lessons.Tour("real_data", CONTROLS)
+    values = mount(CONTROLS, tour, first=("dataset", "D", "beta"), title=("study",))
+    layout.title(
+        ("**How many learned cosines do what many random ones do?**" if values.study == "features D" else LANDMARKS_ASK)
+        + " On nine data sets, over random splits.",
+    )
+    tour.show_card()
+    show_rest(show)
 
 
 if __name__ == "__main__":

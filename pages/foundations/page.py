@@ -6,7 +6,7 @@ import streamlit as st
 from pages.foundations import compute, figures, view
 from pages.shared import deferred, layout, live, sharing
 from pages.shared.controls.toy import KERNEL, NU, SEED
-from pages.shared.controls.widgets import Scale, Tabs, hide_controls, mount
+from pages.shared.controls.widgets import Scale, Tabs, hide_controls, mount, show_rest
 from pages.shared.server.cache import cache_results
 from rff_engine.studies.toy.kernel import KernelSettings, kernel_settings
 
@@ -262,22 +262,27 @@ def show_spectra(settings: KernelSettings) -> None:
         )
 
 
+def show(values) -> None:
+    """Show what follows the controls."""
+    with layout.show_errors():
+        settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
+        if values.part == LIFT:
+            show_lift(values.seed)
+        elif values.part == MAPS:
+            show_maps(settings)
+        elif values.part == REGRESSION:
+            show_regression(settings, values.D)
+        else:
+            show_spectra(settings)
+    sharing.offer("foundations", CONTROLS, values, lambda: compute.numbers(settings, values.D))
+
+
 def main() -> None:
     values = mount(CONTROLS, first=("kernel", "width", "nu", "D"))
     layout.title(WHAT_TO_DO[values.part])
-    with layout.show_errors():
-        settings = kernel_settings(values.kernel, values.width, values.nu, values.seed)
-        hide_controls(WITHOUT_EFFECT[values.part])
-        with PART.show():
-            if values.part == LIFT:
-                show_lift(values.seed)
-            elif values.part == MAPS:
-                show_maps(settings)
-            elif values.part == REGRESSION:
-                show_regression(settings, values.D)
-            else:
-                show_spectra(settings)
-    sharing.offer("foundations", CONTROLS, values, lambda: compute.numbers(settings, values.D))
+    hide_controls(WITHOUT_EFFECT[values.part])
+    with PART.show():
+        show_rest(show)
 
 
 if __name__ == "__main__":

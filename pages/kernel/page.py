@@ -6,7 +6,7 @@ from pages.kernel import compute, figures, view
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls.moved_frequencies import MOVED, Moved
 from pages.shared.controls.toy import KERNEL, NU, SEED
-from pages.shared.controls.widgets import Scale, mount
+from pages.shared.controls.widgets import Scale, mount, show_rest
 from pages.shared.server.cache import cache_results
 
 cache_results(compute, "kernel_draw", "kernel_line", "kernel_functions", "kernel_errors")
@@ -89,18 +89,12 @@ def show_errors(values, settings: compute.KernelSettings) -> None:
     )
 
 
-def main() -> None:
-    tour = lessons.Tour("kernel", CONTROLS)
-    values = mount(CONTROLS, tour, parameters=(MOVED,), first=("kernel", "nu"))
-    moved = () if tour.runs else values.moved
-    layout.title(
-        "A kernel is an average of cosines. Its **[[spectral density]]**, a [[prior]], says how much of each "
-        "[[frequency]] is in it. Change the **width**: density and kernel move in opposite directions.",
-    )
-    tour.show_card()
+def show(values, in_lesson: bool) -> None:
+    """Show what follows the controls."""
+    moved = () if in_lesson else values.moved
     with layout.show_errors():
         settings = compute.kernel_settings(values.kernel, values.width, values.nu, values.seed)
-    show_line(values, settings, None if tour.runs else moved)
+    show_line(values, settings, None if in_lesson else moved)
     deferred.show("errors", lambda: show_errors(values, settings))
     sharing.offer(
         "kernel",
@@ -110,6 +104,17 @@ def main() -> None:
         {"moved": moved},
         {MOVED.key: st.query_params[MOVED.key]} if moved else {},
     )
+
+
+def main() -> None:
+    tour = lessons.Tour("kernel", CONTROLS)
+    mount(CONTROLS, tour, parameters=(MOVED,), first=("kernel", "nu"))
+    layout.title(
+        "A kernel is an average of cosines. Its **[[spectral density]]**, a [[prior]], says how much of each "
+        "[[frequency]] is in it. Change the **width**: density and kernel move in opposite directions.",
+    )
+    tour.show_card()
+    show_rest(lambda values: show(values, tour.runs))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pages.shared.controls.toy import (
     SIGMA_LIVE,
     toy_data,
 )
-from pages.shared.controls.widgets import Number, Options, mount
+from pages.shared.controls.widgets import Number, Options, mount, show_rest
 from pages.shared.figures import paths
 from pages.shared.live import own_points as canvas
 from pages.shared.server.cache import cache_results
@@ -27,6 +27,7 @@ cache_results(compute, "landmark_problem", "landmark_view", "landmark_path")
 cache_results(view, "packed_draws")
 
 #: Message after a click beyond the most landmarks.
+_REFUSED = "a click asked for too many landmarks"
 TOO_MANY = f"There are {MAX_LANDMARKS} landmarks already, the most allowed: click a star to remove it first."
 
 FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, compute.MAX_FREQUENCIES, 20, 1)
@@ -126,7 +127,7 @@ def pick(rows: object) -> None:
     if not (isinstance(rows, list) and all(isinstance(row, int) and row in range(10**6) for row in rows)):
         return
     if len(rows) > MAX_LANDMARKS:
-        st.toast(TOO_MANY)
+        st.session_state[_REFUSED] = True
     st.query_params[PICKS] = "-".join(str(int(row)) for row in rows[:MAX_LANDMARKS])
     st.session_state["how"] = "clicked"
 
@@ -171,14 +172,10 @@ def link_parameters(values, settings: compute.LandmarkSettings) -> dict[str, str
     return {name: text for name, text in link.items() if text}
 
 
-def main() -> None:
-    tour = lessons.Tour("landmarks", CONTROLS)
-    values = mount(CONTROLS, tour, names=(PICKS,), parameters=(POINTS,))
-    layout.title(
-        "Drag **[[β]]**: how strongly the labels count in what a **[[landmark]]** takes for similar.",
-    )
-    presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS, POINTS.key))
-    tour.show_card()
+def show(values) -> None:
+    """Show what follows the controls."""
+    if st.session_state.pop(_REFUSED, False):
+        st.toast(TOO_MANY)
     with layout.show_errors():
         picks = clicked_points(toy_data(values).n) if values.how == "clicked" else ()
         if values.how == "clicked" and not picks:
@@ -195,6 +192,17 @@ def main() -> None:
         {"selection": settings.selection, "n": settings.data.n},
         link_parameters(values, settings),
     )
+
+
+def main() -> None:
+    tour = lessons.Tour("landmarks", CONTROLS)
+    mount(CONTROLS, tour, names=(PICKS,), parameters=(POINTS,))
+    layout.title(
+        "Drag **[[β]]**: how strongly the labels count in what a **[[landmark]]** takes for similar.",
+    )
+    show_rest(lambda _: presets.offer(presets.LANDMARK_PRESETS, CONTROLS, forget=(PICKS, POINTS.key)))
+    tour.show_card()
+    show_rest(show)
 
 
 if __name__ == "__main__":

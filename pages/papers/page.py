@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.papers import compute, figures as reruns
 from pages.shared import browser, deferred, layout, sharing
-from pages.shared.controls.widgets import Options, Switch, mount
+from pages.shared.controls.widgets import Options, Switch, mount, show_rest
 from pages.shared.server.cache import cache_results, shared_cache
 from rff_engine.studies.reports import letarte, li
 from rff_engine.studies.reports.comparison import Judgement, judgement, notes
@@ -183,14 +183,10 @@ def read_ahead() -> Timer:
     return thread
 
 
-def main() -> None:
-    values = mount(CONTROLS, first=("what", "dataset", "r"))
+def show(values) -> None:
+    """Show what follows the controls."""
     target = SHOWN[values.what]
     scaled = ("adult",) if values.scaled and target not in li.TARGETS else ()
-    layout.title(
-        "A printed number comes from one split of the data and one draw of frequencies. **Do other draws, or other "
-        "splits, give it too?**",
-    )
     with layout.show_errors():
         comparison = compute.beside_paper(target, scaled)
     of_view = compute.numbers(target, scaled, values.dataset, int(values.r))
@@ -209,6 +205,15 @@ def main() -> None:
     if PLOTLY:
         _ahead(data={"script": f"./static/js/{PLOTLY.name}"}, key="figures_ahead")
     sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled, "r": int(values.r)})
+
+
+def main() -> None:
+    mount(CONTROLS, first=("what", "dataset", "r"))
+    layout.title(
+        "A printed number comes from one split of the data and one draw of frequencies. **Do other draws, or other "
+        "splits, give it too?**",
+    )
+    show_rest(show)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let) )"
 _DEFAULT = re.compile(r"^export default\b", re.MULTILINE)
 _UNKNOWN = re.compile(r"^(?:import\b|export (?!default\b)).*|\bimport\s*[(.].*", re.MULTILINE)
 
-#: False in tests and in the static edition, where nobody unfolds: figures have their details at once.
-folds_wait = True
+#: False in tests and in the static edition, where nobody unfolds and one run sends all: figures have their details.
+interactive = True
 
 #: Module of the values that Python writes.
 CONSTANTS = "constants.js"

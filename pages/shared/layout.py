@@ -71,7 +71,7 @@ def caption_below(text: str, details: str = "", key: str = "picture") -> None:
             fold = nullcontext()
         else:
             fold = st.expander("Details", type="compact", key=f"details_{key}", on_change="rerun")
-            if browser.folds_wait and not fold.open:
+            if browser.interactive and not fold.open:
                 return
         with fold:
             st.caption(_words(details))

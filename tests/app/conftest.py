@@ -21,7 +21,7 @@ def whole_pages():
     """Pages with all their parts: nobody scrolls or unfolds here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deferred, "waits", False)
-        patch.setattr(browser, "folds_wait", False)
+        patch.setattr(browser, "interactive", False)
         yield
 
 

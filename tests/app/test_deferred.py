@@ -8,7 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.adaptive import compute
-from pages.shared import deferred
+from pages.shared import browser, deferred
+
+from .sessions import link, opened
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,3 +71,20 @@ def test_an_error_of_a_part_is_one_sentence_in_its_place(near):
     near.add("grid")
     at = AppTest.from_function(show_refused).run()
     assert not at.exception and [error.value for error in at.error] == ["r is 7; allowed is 5."]
+
+
+@pytest.mark.slow
+def test_a_control_runs_again_only_what_follows_it_unless_more_depends_on_it(monkeypatch):
+    for settings, key, value, whole in (
+        ({"seed": "3"}, "seed", 4, False),
+        ({"seed": "3"}, "kernel", "Matérn", True),  # shows its smoothness
+        ({"seed": "4711.5"}, "seed", 4, True),  # above it is a note about the link
+        ({"lesson": "average-of-cosines"}, "seed", 4, True),
+    ):
+        app = opened("kernel", **settings)
+        with monkeypatch.context() as patch:
+            patch.setattr(browser, "interactive", True)
+            widget = next(one for one in (*app.slider, *app.selectbox) if one.key == key)
+            widget.set_value(value).run()
+        assert bool(app.title) == bool(app.slider) == whole
+        assert link(app)[key] == str(value)

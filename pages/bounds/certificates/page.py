@@ -9,7 +9,7 @@ from pages.bounds.certificates.compute import COUNTS, CertificateSettings
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls import scales
 from pages.shared.controls.toy import BETA, DATA, EPSILON, N_POINTS, NOISE, SEED, SIGMA, toy_data
-from pages.shared.controls.widgets import Number, Options, Scale, Tabs, hide_controls, mount
+from pages.shared.controls.widgets import Number, Options, Scale, Tabs, hide_controls, mount, show_rest
 from pages.shared.figures import certificates as figures
 from pages.shared.server.cache import cache_results
 from rff_engine._hollow import copies_in_words
@@ -268,21 +268,18 @@ def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> Non
         hide_controls([BLOCKS.key, ARRIVED.key])
 
 
-def main() -> None:
-    tour = lessons.Tour("certificates", CONTROLS)
-    values = mount(CONTROLS, tour, first=("prior", "blocks"))
-    layout.title(INTRODUCTIONS[values.question])
-    tour.show_card()
+def show(values, in_lesson: bool) -> None:
+    """Show what follows the controls."""
     settings = settings_of(values)
     said = copies_in_words(*settings.sample)
     if said and live.has_server:  # a page of the static edition has the same parts for all settings
         st.warning(said, icon=":material/warning:")
-    with layout.show_errors(), QUESTION.show():
+    with layout.show_errors():
         if values.question == TEACHING:
             blocks = compute.certified_blocks(settings, METHODS[values.method], values.D, values.blocks)
             show_blocks(settings, blocks, values)
         else:
-            show_learning(settings, values, tour.runs)
+            show_learning(settings, values, in_lesson)
     method = METHODS[values.method]
     sharing.offer(
         "certificates",
@@ -291,6 +288,15 @@ def main() -> None:
         lambda: compute.numbers(settings, method, values.D, values.stretch, values.blocks),
         {"method": method},
     )
+
+
+def main() -> None:
+    tour = lessons.Tour("certificates", CONTROLS)
+    values = mount(CONTROLS, tour, first=("prior", "blocks"))
+    layout.title(INTRODUCTIONS[values.question])
+    tour.show_card()
+    with QUESTION.show():
+        show_rest(lambda values: show(values, tour.runs))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pages.shared.controls.toy import (
     SIGMA_LIVE,
     toy_data,
 )
-from pages.shared.controls.widgets import Number, Scale, mount
+from pages.shared.controls.widgets import Number, Scale, mount, show_rest
 from pages.shared.figures import paths
 from pages.shared.live import own_points as canvas
 from pages.shared.server import workers
@@ -150,14 +150,8 @@ def candidate_settings(values) -> compute.CandidateSettings:
     return compute.CandidateSettings(toy_data(values), values.sigma, values.N, ellipse)
 
 
-def main() -> None:
-    tour = lessons.Tour("learn_kernel", CONTROLS)
-    values = mount(CONTROLS, tour, parameters=(POINTS,), first=("data",))
-    layout.title(
-        "Some waves are large within a class and small between classes. Drag **[[β]]**: how much the labels count when "
-        "the [[prior]] turns into a learned kernel. **PBRFF** and **OKRFF** do it.",
-    )
-    tour.show_card()
+def show(values) -> None:
+    """Show what follows the controls."""
     with layout.show_errors():
         settings = candidate_settings(values)
         with canvas.beside(values.points):
@@ -182,6 +176,17 @@ def main() -> None:
         {"n": settings.data.n},
         {POINTS.key: values.points} if values.points else {},
     )
+
+
+def main() -> None:
+    tour = lessons.Tour("learn_kernel", CONTROLS)
+    mount(CONTROLS, tour, parameters=(POINTS,), first=("data",))
+    layout.title(
+        "Some waves are large within a class and small between classes. Drag **[[β]]**: how much the labels count when "
+        "the [[prior]] turns into a learned kernel. **PBRFF** and **OKRFF** do it.",
+    )
+    tour.show_card()
+    show_rest(show)
 
 
 if __name__ == "__main__":

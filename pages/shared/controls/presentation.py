@@ -106,6 +106,7 @@ def show_button() -> None:
 def enter_projector_mode() -> None:
     st.session_state[_MODE] = True
     st.query_params["projector"] = "true"
+    st.rerun()  # the whole page, of which the button is a part that runs alone
 
 
 def leave_projector_mode() -> None:

@@ -14,7 +14,7 @@ import streamlit as st
 from datasets.toy_data import ToyData
 from pages.shared.controls.own_points import OWN
 from pages.shared.controls.toy import DATA, toy_data
-from pages.shared.controls.widgets import same_setting, without_headings
+from pages.shared.controls.widgets import rerun_page, same_setting, without_headings
 from rff_engine.plots.style import CLASS_COLOURS
 
 
@@ -99,9 +99,11 @@ def offer(presets: tuple[Preset, ...], controls, forget: tuple[str, ...] = ()) -
             st.session_state[key] = preset.settings.get(key, default)
         for name in forget:
             st.query_params.pop(name, None)
+        rerun_page()
 
     def draw() -> None:
         st.session_state[DATA.key] = OWN
+        rerun_page()
 
     pictures = {
         re.sub(r"\W", "-", preset.name): _picture(toy_data(SimpleNamespace(**defaults | preset.settings)))

@@ -7,7 +7,7 @@ page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +19,8 @@ from pages.shared import browser
 #: The most steps that can be undone.
 MAX_STEPS = 50
 
+#: Of the fragment with the two buttons.
+KEY = "steps_of_page"
 _STEPS = "steps of the settings"
 _HERE = Path(__file__).parent
 _component = browser.component("steps", _HERE / "undo.js", '<div class="steps"></div>')
@@ -67,8 +69,10 @@ class Steps:
         return self.entries[self.place]
 
 
-def record(page: str, values: SimpleNamespace, keys: Iterable[str], names: Iterable[str]) -> None:
+@st.fragment(key=KEY)
+def record(page: str, read: Callable[[], SimpleNamespace], keys: Iterable[str], names: Iterable[str]) -> None:
     """Record the settings of a page, by controls and by parameters of the URL, and show the two buttons."""
+    values = read()
     steps = st.session_state.get(_STEPS)
     if steps is None or steps.page != page:
         steps = st.session_state[_STEPS] = Steps(page)
@@ -106,3 +110,4 @@ def _move(by: int, names: tuple[str, ...]) -> None:
             st.query_params[name] = value
         else:
             st.query_params.pop(name, None)
+    st.rerun()

@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Protocol
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
-from pages.shared import escaping
+from pages.shared import browser, escaping
 from pages.shared.controls import presentation, undo
-from pages.shared.server import navigation
+from pages.shared.server import navigation, workers
 
 _NOTES = "notes about the link"
 _MOUNTED = "controls of the page"
@@ -68,8 +70,9 @@ class Control(ABC):
 
     @property
     def _in_url(self) -> dict[str, Any]:
-        """What all widgets get: the key, which is bound to the URL, and the help."""
-        return {"key": self.key, "help": self.help, "bind": "query-params"}
+        """What all widgets get: the key, which is bound to the URL, the help, and what a change runs again."""
+        rerun = {"on_change": _rerun_rest, "args": (self.key,)}
+        return {"key": self.key, "help": self.help, "bind": "query-params"} | rerun
 
     def _note(self, raw, taken: str, allowed: str) -> str:
         return (
@@ -100,9 +103,12 @@ class Options(Control):
 class Tabs(Options):
     """One of a few parts of a page. Its tabs are not in the row: the page shows them where the parts are."""
 
+    def current(self):
+        return st.session_state.get(self.key) or st.query_params.get(self.key, self.default)
+
     def render(self):
         """Return the part that is open; the row shows nothing."""
-        return st.session_state.get(self.key) or st.query_params.get(self.key, self.default)
+        return self.current()
 
     def show(self):
         """Show the tabs, and return a container for the part that is open."""
@@ -127,15 +133,18 @@ class Several(Control):
         taken = known or list(self.default)
         return taken, self._note(", ".join(raw), ", ".join(taken), "any of " + ", ".join(self.options))
 
+    def current(self):
+        chosen = super().current()
+        return tuple(name for name in self.options if name in chosen) or self.default
+
     def render(self):
         # Presets and undo set tuples; Streamlit knows its default, which the URL omits, as a list.
         if isinstance(set_by_page := st.session_state.get(self.key), tuple):
             st.session_state[self.key] = list(set_by_page)
         default = list(self.default)
-        chosen = st.pills(self.label, self.options, selection_mode="multi", default=default, **self._in_url)
-        if not chosen:
+        if not st.pills(self.label, self.options, selection_mode="multi", default=default, **self._in_url):
             st.caption(f":red[Choose at least one. Shown until then: {', '.join(self.default)}.]")
-        return tuple(name for name in self.options if name in chosen) or self.default
+        return self.current()
 
 
 @dataclass(frozen=True)
@@ -334,13 +343,14 @@ def mount(
     names: Sequence[str] = (),
     parameters: Sequence[Parameter] = (),
     first: Sequence[str] = (),
+    title: Sequence[str] = (),
 ) -> SimpleNamespace:
     """Sanitize the URL, show the controls in a row below the title, and return their values by key.
 
     A string among the controls is a heading. The keys `first` come first, all other controls are folded. A control that
     does not apply has its default. `tour` holds the lessons of the page (`lessons.Tour`), which may set controls. The
-    page reads the parameters `names` of the URL itself; `parameters` are sanitized here. Call it once a page, before
-    any other widget.
+    page reads the parameters `names` of the URL itself; `parameters` are sanitized here. What the page shows before
+    `show_rest` may depend on the controls `title`. Call it once a page, before any other widget.
     """
     own = without_headings(controls)
     _forget_other_pages(own)
@@ -352,31 +362,77 @@ def mount(
     presentation.keep_place()
     row = st.container(horizontal=True, vertical_alignment="bottom", key="controls")
     with row:
-        values = _show_controls(controls, first)
+        shown = {control.key: control for control in _show_controls(controls, first)}
         if own and tour:
             tour.show_row()
-    for parameter in parameters:
-        setattr(values, parameter.key, parameter.settle(values))
+
+    def read() -> SimpleNamespace:
+        values = SimpleNamespace()
+        for key, control in shown.items():
+            setattr(values, key, control.current() if control.applies(values) else control.default)
+        for parameter in parameters:
+            setattr(values, parameter.key, parameter.settle(values))
+        return values
+
+    whole = {*title, *(control.only_if[0] for control in own if control.only_if)}
+    whole |= {control.key for control in own if isinstance(control, Several)}  # which may show a sentence
+    alone = () if _NOTES in st.session_state or (tour and tour.runs) else shown.keys() - whole
+    st.session_state[_MOUNTED] |= {"read": read, "alone": alone}
     hide_controls(())
     if own:
         settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
         with row:
-            undo.record(navigation.current_page(), values, [control.key for control in own], settings)
+            undo.record(navigation.current_page(), read, list(shown), settings)
     else:
         undo.keep_entries(navigation.current_page())
-    return values
+    return read()
 
 
-def _show_controls(controls: Sequence[Control | str], first: Sequence[str]) -> SimpleNamespace:
-    """Show the first controls, and the others in a fold below their headings; return all values by key."""
+def show_rest(part: Callable[[SimpleNamespace], object]) -> None:
+    """Show the rest of a page, or a part of it, by the values of its controls.
+
+    A change of a control runs and sends `part` again, and neither the controls nor the words above unless they depend
+    on it.
+    """
+
+    @st.fragment(key=_rest())
+    def show() -> None:
+        navigation.count_run()
+        with workers.compute_slot():
+            part(st.session_state[_MOUNTED]["read"]())
+
+    show()
+
+
+def _rest() -> str:
+    return f"rest of {navigation.current_page()}"
+
+
+def _rerun_rest(key: str) -> None:
+    """Run again only what `show_rest` has shown, after a change of this control."""
+    if browser.interactive and key in st.session_state[_MOUNTED]["alone"]:
+        with suppress(StreamlitAPIException):  # the whole page runs if it has no such part, or not yet
+            st.rerun([undo.KEY, _rest()])
+
+
+def rerun_page() -> None:
+    """Run the whole page again, after an event in what `show_rest` shows; a page without controls has no such part."""
+    if st.session_state.get(_MOUNTED, {}).get("keys"):
+        st.rerun()
+
+
+def _show_controls(controls: Sequence[Control | str], first: Sequence[str]) -> list[Control]:
+    """Show the first controls, and the others in a fold below their headings; return all in this order."""
     own = without_headings(controls)
+    in_order = [control for key in first for control in own if control.key == key]
     values, shown = SimpleNamespace(), {}
-    for key in first:
-        _show(next(control for control in own if control.key == key), values)
+    for control in in_order:
+        _show(control, values)
     if len(own) > len(first):
         with st.expander("More settings", key=_MORE):
             for k, (heading, below) in enumerate(_sections(controls)):
                 rest = [control for control in below if control.key not in first]
+                in_order += rest
                 if not any(control.applies(values) for control in rest):
                     values.__dict__.update({control.key: control.default for control in rest})
                     continue
@@ -386,7 +442,7 @@ def _show_controls(controls: Sequence[Control | str], first: Sequence[str]) -> S
                     shown[f"heading_{k}"] = {control.key for control in rest if _show(control, values)}
         shown[_MORE] = set().union(*shown.values())
     st.session_state[_HEADINGS] = shown
-    return values
+    return in_order
 
 
 def _show(control: Control, values: SimpleNamespace) -> bool:

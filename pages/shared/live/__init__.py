@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from pages.shared.controls.widgets import Control, hide_controls
+from pages.shared.controls.widgets import Control, hide_controls, rerun_page
 from pages.shared.live import parts
 
 #: False in the static edition, where a view gets all its data at once.
@@ -77,10 +77,15 @@ def mount(
             value = settled.get(control.key) if isinstance(settled, dict) else None
             if _is_finite(value):  # a browser may send anything
                 st.session_state[control.key] = control.nearest(value)
+        rerun_page()
+
+    def click() -> None:
+        on_clicked(st.session_state[key].get("clicked"))
+        rerun_page()
 
     callbacks = {"on_settled_change": settle} if sliders else {}
     if on_clicked is not None:
-        callbacks["on_clicked_change"] = lambda: on_clicked(st.session_state[key].get("clicked"))
+        callbacks["on_clicked_change"] = click
     if on_reached is not None:
         callbacks["on_reached_change"] = on_reached
     sent = packed | {

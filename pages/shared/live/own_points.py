@@ -9,6 +9,7 @@ import streamlit as st
 
 from datasets.points import CELLS, EXTENT, MAX_POINTS, MIN_OF_A_CLASS
 from pages.shared.controls import own_points
+from pages.shared.controls.widgets import rerun_page
 from pages.shared.live import parts
 
 _KEY = "own_points"
@@ -26,8 +27,10 @@ def mount(code: str, on_change: Callable[[str, str], None] | None = None) -> Non
 
     def take() -> None:
         sent = str(st.session_state[_KEY].get("points") or "")
-        if own_points.take(sent) and on_change is not None:
-            on_change(code, sent)
+        if own_points.take(sent):
+            if on_change is not None:
+                on_change(code, sent)
+            rerun_page()
 
     _canvas(
         data={

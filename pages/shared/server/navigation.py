@@ -19,6 +19,11 @@ _ENTERED, _RUNS = "entered through app.py", "runs of the script"
 def record_page(page: str) -> None:
     """Store the address of the current page, and count the run; app.py calls this in every run."""
     st.session_state[_ENTERED] = page
+    count_run()
+
+
+def count_run() -> None:
+    """Count a run of the script, or of what it shows below the controls."""
     st.session_state[_RUNS] = count_of_runs() + 1
 
 
@@ -38,7 +43,7 @@ def page() -> catalogue.Page:
 
 
 def count_of_runs() -> int:
-    """Return how often the whole script has run for this session; runs of fragments are not counted."""
+    """Return how often `count_run` has counted for this session: not when a smaller part runs alone."""
     return st.session_state.get(_RUNS, 0)
 
 

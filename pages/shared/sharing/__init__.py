@@ -106,7 +106,7 @@ def _row(page: str, data: dict, numbers: Callable[[], pd.DataFrame], code: str) 
             on_click="ignore",
         )
         shown = st.popover("Python code", icon=":material/code:", key="shown_code", on_change="rerun")
-        if browser.folds_wait and not shown.open:  # highlighting the code loads 1.5 MB of script
+        if browser.interactive and not shown.open:  # highlighting the code loads 1.5 MB of script
             return
         with shown:
             st.download_button(

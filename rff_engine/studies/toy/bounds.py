@@ -7,8 +7,8 @@ how often a bound fails.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
@@ -25,7 +25,7 @@ from ..._validation import (
     check_probability,
     draw_seed,
 )
-from ...alignment import alignment_loss, landmark_alignment_loss
+from ...alignment import alignment_loss, alignment_sums, landmark_alignment_loss
 from ...kernels import SpectralKernel
 from ...landmarks import select_landmarks
 from ...posteriors import kl_divergence, power_divergence, pseudo_posterior
@@ -78,13 +78,16 @@ def candidate_risks(
     seed_of_frequencies = draw_seed(rng)
     landmark, label, index = select_landmarks(X, y, 1, "random", choosing)
     omega = kernel.sample_frequencies(check_count(n_frequencies, "n_frequencies"), X.shape[1], seed_of_frequencies)
+    fresh = alignment_sums(X_fresh, y_fresh, omega)
+    phases = omega @ landmark[0]
+    similar = np.where(fresh.classes == label, 1, -1) @ (np.cos(phases) * fresh.cosines + np.sin(phases) * fresh.sines)
     return CandidateRisks(
         X.shape[0],
         int(index[0]),
         landmark_alignment_loss(X, y, landmark, label, omega, index)[0],
-        landmark_alignment_loss(X_fresh, y_fresh, landmark, label, omega)[0],
+        (1 - similar / fresh.counts.sum()) / 2,
         alignment_loss(X, y, omega),
-        alignment_loss(X_fresh, y_fresh, omega),
+        fresh.loss(),
     )
 
 
@@ -201,7 +204,8 @@ def bound_curves(
     curves = {}
     for name in (*bounds.LANDMARK_BOUNDS, *KERNEL_BOUNDS):
         of_landmark = bounds.ALIGNMENT_BOUNDS[name].of_landmark
-        terms = _terms(name, landmark if of_landmark else kernel, risks.n, betas, *guarantee)
+        posterior = vars(landmark if of_landmark else kernel)
+        terms = bounds.ALIGNMENT_BOUNDS[name].terms(**_given(name, risks.n, betas, *guarantee), **posterior)
         curves[name] = BoundCurve(name, betas, terms, n_landmarks if of_landmark else 1)
     return BoundCurves(betas, landmark, kernel, curves)
 
@@ -218,11 +222,13 @@ def bound_map(
     The last arguments are those of `bound_curves` after mu.
     """
     betas = np.asarray(betas)
-    of_landmark = bounds.ALIGNMENT_BOUNDS[name].of_landmark
+    bound = bounds.ALIGNMENT_BOUNDS[name]
+    loss = risks.landmark_loss if bound.of_landmark else risks.kernel_loss
     rows = []
-    for each in (replace(risks, n=round(10**log_n)) for log_n in MAP_LOG_COUNTS):
-        posterior = _posterior_curve(each, betas, mu, of_landmark)
-        rows.append(reduce(np.add, _terms(name, posterior, each.n, betas, epsilon, mu, *guarantee).values()))
+    for n in (round(10**log_n) for log_n in MAP_LOG_COUNTS):
+        Q = _posteriors(loss, betas, n)
+        distances = {key: distance(Q, mu) for key, distance in _DISTANCES.items() if key in bound.arguments}
+        rows.append(bound.value(loss=Q @ loss, **distances, **_given(name, n, betas, epsilon, mu, *guarantee)))
     return np.stack(rows)
 
 
@@ -267,14 +273,25 @@ def landmark_union(
 
 def _posterior_curve(risks: CandidateRisks, betas, mu: float, of_landmark: bool) -> PosteriorCurve:
     loss, risk = (risks.landmark_loss, risks.landmark_risk) if of_landmark else (risks.kernel_loss, risks.kernel_risk)
-    Q = pseudo_posterior(np.multiply.outer(betas, loss - loss.min()), 1.0, risks.n)  # a row for each beta
-    divergences = kl_divergence(Q), power_divergence(Q, 2.0), power_divergence(Q, mu)
-    kl, chi2, divergence = (np.asarray(values) for values in divergences)
-    return PosteriorCurve(Q @ loss, Q @ risk, kl, chi2, divergence)
+    Q = _posteriors(loss, betas, risks.n)
+    distances = {key: np.asarray(distance(Q, mu)) for key, distance in _DISTANCES.items()}
+    return PosteriorCurve(Q @ loss, Q @ risk, **distances)
 
 
-def _terms(name, posterior, n, betas, epsilon, mu, form, pay_for_beta, n_landmarks) -> dict[str, np.ndarray]:
-    """Return the terms of a bound along the betas."""
+def _posteriors(loss: np.ndarray, betas: np.ndarray, n: int) -> np.ndarray:
+    """Return the pseudo-posterior at each beta, (B, D)."""
+    return pseudo_posterior(np.multiply.outer(betas, loss - loss.min()), 1.0, n)
+
+
+#: Distances of distributions (B, D) from the prior, by their names in bounds; the second argument is the order mu.
+_DISTANCES: dict[str, Callable] = {
+    "kl": lambda Q, _mu: kl_divergence(Q),
+    "chi2": lambda Q, _mu: power_divergence(Q, 2.0),
+    "divergence": power_divergence,
+}
+
+
+def _given(name, n, betas, epsilon, mu, form, pay_for_beta, n_landmarks) -> dict[str, Any]:
+    """Return what a bound along the betas depends on, besides its posteriors."""
     share = epsilon / len(betas) if pay_for_beta and name in bounds.KL_BOUNDS else epsilon
-    given = {"n": n, "t": betas * np.sqrt(n), "mu": mu, "n_landmarks": n_landmarks, "form": form, "epsilon": share}
-    return bounds.ALIGNMENT_BOUNDS[name].terms(**given, **vars(posterior))
+    return {"n": n, "t": betas * np.sqrt(n), "mu": mu, "n_landmarks": n_landmarks, "form": form, "epsilon": share}
