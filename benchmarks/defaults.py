@@ -32,7 +32,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import rff_engine as rff
-from benchmarks.studies import frame
+from benchmarks import frame
 from datasets import make_toy
 
 MARKS = "<!-- defaults: begin, written by `python -m benchmarks.defaults --write` -->", "<!-- defaults: end -->"

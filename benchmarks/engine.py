@@ -38,7 +38,7 @@ from threadpoolctl import threadpool_limits
 
 import datasets
 import rff_engine as rff
-from benchmarks.studies import frame
+from benchmarks import frame
 
 PAGE = frame.DOCS / "performance.md"
 FORMULAS = "<!-- formulas: begin, written by `python -m benchmarks.engine --write` -->", "<!-- formulas: end -->"

@@ -1,6 +1,6 @@
 """Certified classifiers on real data: their bounds, and their errors on the test rows.
 
-Training and validation rows together are divided in half, for the prior and for the bound. Widths, strengths and
+Training and validation rows together are divided in half, for the prior and for the bound. Strengths and
 scalings of columns are chosen on the prior's half.
 """
 
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import ndtr
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -19,15 +18,14 @@ import rff_datasets as datasets
 
 from .._typing import MatrixLike
 from .._validation import check_choice, check_count, check_fits
-from ..certificates import CertificateTerm, Choice, learn_vote, unit_features
-from ..certified_classifier import WIDTHS, CertifiedClassifier, prior_sizes
+from ..certificates import CertificateTerm
+from ..certified_classifier import CertifiedClassifier, prior_sizes
 from ..estimators import (
     LandmarkSimilarity,
     OptimizedKernelFeatures,
     PseudoPosteriorFeatures,
     RandomFourierFeatures,
 )
-from ..kernels import GaussianKernel, SpectralKernel
 from ..landmark_boosting import WEAK_LEARNERS, LandmarkBoosting
 
 METHODS = ("rff", "pbrff", "okrff", "landmarks", "boosting")
@@ -35,7 +33,6 @@ DEFAULT_COMPONENTS, _N_CANDIDATES = 200, 2000
 _PRIOR_FRACTION = 0.5
 # Chosen on the prior's rows, at no price.
 _BETAS, _RHOS = (1.0, 10.0, "bound"), (0.01, 0.1, "bound")
-_WIDTH_COMPONENTS = 100
 _LANDMARK_FREQUENCIES = 32
 #: Sets with a unit for each column.
 SCALED = ("ads", "adult", "breast")
@@ -83,21 +80,18 @@ class CertifiedSplit:
     ----------
     random_state : int
         Of the prior's rows, which all methods share, and of the features.
-    n_candidates : int
-        N, of "pbrff" and "okrff".
     """
 
-    def __init__(self, split: datasets.Split, random_state: int = 0, n_candidates: int = _N_CANDIDATES):
+    def __init__(self, split: datasets.Split, random_state: int = 0):
         stack = sp.vstack if sp.issparse(split.X_train) else np.concatenate
         self.X: MatrixLike = stack([split.X_train, split.X_valid])
         self.y: np.ndarray = np.concatenate([split.y_train, split.y_valid])
         self.split: datasets.Split = split
         self.random_state: int = random_state
-        self.n_candidates: int = n_candidates
 
     def run(self, method: str, n_components: int, epsilon: float) -> CertifiedRun:
         """Compute bounds and test errors of a method with D features or landmarks, of a kernel of width "scale"."""
-        model, split = self.fitted(method, n_components, None, epsilon), self.split
+        model, split = self._fitted(method, n_components, epsilon), self.split
         wrong = model.predict(split.X_test) != split.y_test
         chances = model.vote_shares(split.X_test)
         gibbs_error = 1 - chances[np.arange(len(wrong)), np.searchsorted(model.classes_, split.y_test)].mean()
@@ -116,10 +110,7 @@ class CertifiedSplit:
             n_components,
         )
 
-    def fitted(
-        self, method: str, n_components: int, kernel: SpectralKernel | None, epsilon: float = 0.05
-    ) -> CertifiedClassifier:
-        """Fit the classifier of `run`; the kernel None has width "scale"."""
+    def _fitted(self, method: str, n_components: int, epsilon: float) -> CertifiedClassifier:
         check_choice(method, "method", METHODS)
         most = self.most_components(method)
         if check_count(n_components, "n_components") > most:
@@ -128,62 +119,28 @@ class CertifiedSplit:
                 f"fitting, so at most {most} are allowed."
             )
         check_fits(n_components * sum(self.X.shape), f"n_components is {n_components} for {self.X.shape[0]} rows")
-        return self._fitted(self._maps(method, kernel, n_components), epsilon)
-
-    def posterior_alone(self, model: CertifiedClassifier) -> dict[str, float]:
-        """Compute PAC-Bayes-kl bounds of the posterior at the whole epsilon, without the test set, and test errors."""
-        signs, rows = np.where(self.y == model.classes_[1], 1.0, -1.0), model.bound_rows_
-
-        def unit(X):
-            return unit_features(model.features_.transform(X))
-
-        vote = learn_vote(unit(self.X[rows]), signs[rows], model.prior_coef_, model.epsilon, Choice())
-        test = np.where(self.split.y_test == model.classes_[1], 1, -1) * (unit(self.split.X_test) @ vote.mean)
-        return {
-            "risk_bound": vote.bound,
-            "gibbs_bound": vote.gibbs_bound,
-            "tandem_bound": vote.tandem_bound,
-            "c_bound": vote.c_bound,
-            "test_error": float((test <= 0).mean()),
-            "gibbs_error": float(ndtr(-test).mean()),
-        }
+        # All seeds are given, so that all maps have the same prior's rows.
+        maps = self._maps(method, n_components)
+        return CertifiedClassifier(maps, _PRIOR_FRACTION, epsilon, self.random_state).fit(self.X, self.y)
 
     def most_components(self, method: str) -> int:
         """Return the largest D: landmarks are distinct rows of the prior's half, other features have no limit."""
         return prior_sizes(len(self.y), _PRIOR_FRACTION)[1] if method == "landmarks" else sys.maxsize
 
-    def kernel(self) -> SpectralKernel:
-        """Return the Gaussian kernel whose random Fourier features err least on the prior's rows."""
-        model = self._fitted([self._scaled(RandomFourierFeatures(None, 1, random_state=0))], 0.05)
-        sigma = self._last(model.features_).kernel_.sigma
-        kernels = [GaussianKernel(width * sigma) for width in WIDTHS]
-        maps = [RandomFourierFeatures(one, _WIDTH_COMPONENTS, random_state=self.random_state) for one in kernels]
-        return self._last(self._fitted([self._scaled(one) for one in maps], 0.05).features_).kernel_
-
-    def _fitted(self, maps, epsilon: float) -> CertifiedClassifier:
-        # All seeds are given, so that all maps have the same prior's rows.
-        return CertifiedClassifier(maps, _PRIOR_FRACTION, epsilon, self.random_state).fit(self.X, self.y)
-
-    def _maps(self, method: str, kernel, D: int) -> list:
-        N, seed = self.n_candidates, self.random_state
+    def _maps(self, method: str, D: int) -> list:
+        N, seed = _N_CANDIDATES, self.random_state
         if method == "rff":
-            maps = [RandomFourierFeatures(kernel, D, random_state=seed)]
+            maps = [RandomFourierFeatures(None, D, random_state=seed)]
         elif method == "pbrff":
-            maps = [PseudoPosteriorFeatures(kernel, D, N, beta=beta, random_state=seed) for beta in _BETAS]
+            maps = [PseudoPosteriorFeatures(None, D, N, beta=beta, random_state=seed) for beta in _BETAS]
         elif method == "okrff":
-            maps = [OptimizedKernelFeatures(kernel, D, N, rho=rho, random_state=seed) for rho in _RHOS]
+            maps = [OptimizedKernelFeatures(None, D, N, rho=rho, random_state=seed) for rho in _RHOS]
         elif method == "boosting":
-            # Descended frequencies leave the prior: a good width for drawn ones need not be good for them.
-            kernels = [None] if kernel is None else [kernel, GaussianKernel("scale")]
-            maps = [
-                LandmarkBoosting(one, D, weak_learner, random_state=seed)
-                for one in kernels
-                for weak_learner in WEAK_LEARNERS
-            ]
+            maps = [LandmarkBoosting(None, D, weak_learner, random_state=seed) for weak_learner in WEAK_LEARNERS]
         else:
             frequencies = _LANDMARK_FREQUENCIES
             maps = [
-                LandmarkSimilarity(kernel, D, "random", n_components=frequencies, beta=beta, random_state=seed)
+                LandmarkSimilarity(None, D, "random", n_components=frequencies, beta=beta, random_state=seed)
                 for beta in _BETAS
             ]
         return [self._scaled(one) for one in maps]
@@ -191,7 +148,3 @@ class CertifiedSplit:
     def _scaled(self, features):
         """Return the map, on scaled columns if the set needs it; the scaling is learned with the map."""
         return make_pipeline(StandardScaler(), features) if self.split.name in SCALED else features
-
-    @staticmethod
-    def _last(features):
-        return features[-1] if hasattr(features, "steps") else features

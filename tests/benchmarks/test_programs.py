@@ -9,15 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from benchmarks import defaults, engine
-from benchmarks.studies import certificates, frame
+from benchmarks import defaults, engine, frame
 from tests import naive
 
 ROOT = Path(__file__).parents[2]
-ONE_SPLIT = ["--datasets", "breast", "--splits", "1", "--output", "rows.csv"]
 FEW = ["--only", "Losses, adult", "Path of 10 linear SVMs, 500 frequencies", "Landmark similarities, MNIST 4/9"]
 DEAD = ["--server", "http://127.0.0.1:9", "--sessions", "1", "--minutes", "0.001", "--pages", "kernel"]
 #: Arguments of each program at its smallest size, and what it prints.
@@ -26,7 +23,6 @@ CHEAP = {
         ["--quick", *FEW],
         r"(?s)\| Losses, adult \| n = 500, d = 108, N = 200 \| .*× \| \d+ MB.*\| Nyström \| 2000",
     ),
-    "studies.certificates": ([*ONE_SPLIT, "--methods", "rff", "--D", "20"], r"\| breast \| RFF \| \d+\.\d/"),
     "load": (DEAD, r"error, 2 times: kernel: no reply"),
 }
 LONG = {
@@ -88,7 +84,6 @@ def test_a_study_goes_on_where_it_stopped(tmp_path, capsys):
     found = frame.rows(file, [*settings, {"name": "a", "beta": 2e-9}], rows_of)
     assert computed == [("a", None), ("a", 1e-9), ("b", 1 / 3), ("a", 2e-9)]
     assert list(found["value"]) == [1, 2] * 4
-    assert len(frame.rows(None, settings, rows_of, shipped=file)) == 8 and len(computed) == 4
 
 
 def test_a_table_is_written_between_its_marks_alone(tmp_path):
@@ -100,25 +95,7 @@ def test_a_table_is_written_between_its_marks_alone(tmp_path):
         frame.write(page, "new", ("<gone>", "<end>"))
 
 
-# --- docs and rows that ship --------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_the_docs_have_the_tables_of_the_shipped_rows():
-    rows = pd.read_csv(certificates.SHIPPED)
-    assert not rows.duplicated(certificates.KEYS).any()
-    text = " ".join((frame.DOCS / "certificates.md").read_text(encoding="utf-8").split())
-    for part in certificates.tables(rows).split("\n\n"):
-        assert " ".join(part.split()) in text
-
-
-@pytest.mark.slow("fits and certifies a classifier on a split of breast")
-def test_shipped_rows_of_breast_come_out_again():
-    again = frame.rows(None, [{"dataset": "breast", "split": 0, "method": "rff", "D": 20}], certificates.rows_of)
-    both = pd.read_csv(certificates.SHIPPED).merge(again, on=certificates.KEYS, suffixes=("", "_again"))
-    assert len(both) == len(again) >= 1
-    np.testing.assert_allclose(both["test_error_again"], both["test_error"], atol=0.06)
-    np.testing.assert_allclose(both["risk_bound_again"], both["risk_bound"], atol=0.02)
+# --- docs --------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,7 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from rff_engine.studies.reports import reproduction
-
-DOCS = Path(__file__).parents[2] / "docs"
-DATA = reproduction.SHIPPED.parent
-DATASETS = ("breast", "ads", "mnist17", "mnist49", "mnist56", "farm", "adult")
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 def main(
@@ -30,32 +26,30 @@ def main(
     settings: Callable[[argparse.Namespace], Iterable[dict]],
     rows_of: Callable[..., Iterable[dict]],
     tables: Callable[[pd.DataFrame], str],
-    shipped: Path | None = None,
-    written: tuple[Path, tuple[str, str]] | None = None,
+    written: tuple[Path, tuple[str, str]],
     **options: dict[str, Any],
 ) -> None:
     """Run a study, whose docstring is `about`, from the command line.
 
-    Its rows ship in the file `shipped`, which is shown without `--output`. `--write` puts its tables into a page
-    between two marks, both in `written`. `options` are its other options, with arguments of `add_argument`.
+    `--write` puts its tables into a page between two marks, both in `written`. `options` are its other options, with
+    arguments of `add_argument`.
     """
     parser = argparse.ArgumentParser(description=(about or "").split("\n\n")[0])
     for name, kind in options.items():
         parser.add_argument(f"--{name}", **kind)
     parser.add_argument("--output", type=Path, metavar="ROWS.csv", help="file to add the rows to")
-    if written:
-        parser.add_argument("--write", action="store_true", help=f"write the tables into docs/{written[0].name}")
+    parser.add_argument("--write", action="store_true", help=f"write the tables into docs/{written[0].name}")
     asked = parser.parse_args()
     with threadpool_limits(1):
-        text = tables(rows(asked.output, settings(asked), rows_of, shipped))
+        text = tables(rows(asked.output, settings(asked), rows_of))
     print(text)
-    if written and asked.write:
+    if asked.write:
         write(written[0], text, written[1])
 
 
-def chosen(names: Iterable[str] = DATASETS, default: Sequence[str] = ()) -> dict[str, Any]:
+def chosen(names: Iterable[str]) -> dict[str, Any]:
     """Return an option of several names, by default all."""
-    return {"nargs": "+", "choices": names, "default": default or list(names), "metavar": "NAME"}
+    return {"nargs": "+", "choices": names, "default": list(names), "metavar": "NAME"}
 
 
 def counts(*values: float, kind: type = int) -> dict[str, Any]:
@@ -63,18 +57,11 @@ def counts(*values: float, kind: type = int) -> dict[str, Any]:
     return {"nargs": "+", "type": kind, "default": values}
 
 
-def rows(
-    output: Path | None,
-    settings: Iterable[dict],
-    rows_of: Callable[..., Iterable[dict]],
-    shipped: Path | None = None,
-) -> pd.DataFrame:
-    """Add the rows that a file lacks, and return all. Without a file, return the shipped rows, or compute all.
+def rows(output: Path | None, settings: Iterable[dict], rows_of: Callable[..., Iterable[dict]]) -> pd.DataFrame:
+    """Add the rows that a file lacks, and return all. Without a file, compute all.
 
     Print each computed row as a line.
     """
-    if output is None and shipped:
-        return pd.read_csv(shipped)
     known = pd.read_csv(output) if output and output.exists() else pd.DataFrame()
     computed = []
     for setting in settings:
@@ -101,14 +88,6 @@ def _same(column: pd.Series, value) -> np.ndarray | pd.Series:
     if isinstance(value, str):
         return column == value
     return np.isclose(column, value, rtol=1e-9, atol=0)  # numbers are read back from text
-
-
-def by_dataset(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield name and rows of each data set of `DATASETS` that has rows."""
-    for name in DATASETS:
-        of = rows[rows["dataset"] == name]
-        if len(of):
-            yield name, of
 
 
 def markdown(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:
