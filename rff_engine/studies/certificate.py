@@ -1,7 +1,7 @@
 """Certified classifiers on real data: their bounds, and their errors on the test rows.
 
-Training and validation rows together are divided in half, for the prior and for the bound. Strengths and
-scalings of columns are chosen on the prior's half.
+Training and validation rows together are divided in half, for the prior and for the bound. Strengths and scalings of
+columns are chosen on the prior's half.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from scipy.stats import t as student_t
 import rff_engine as rff
 from rff_datasets import ToyData
 from rff_engine.bounds import second_order_kl_inverse
-from rff_engine.linear import error_rate, linear_svm_batch
+from rff_engine.linear import linear_svm_batch
 from rff_engine.studies.toy import kernel as toy_kernels
 
 #: Numbers of frequencies of the error curves, and draws at each.
@@ -217,12 +217,11 @@ def _errors_of_draws(
     for own, (rows, repeats) in zip(features, parts, strict=True):
         own[:, : len(rows)] = waves[:, rows] * np.sqrt(repeats / D)[:, None]
     coefficients, intercepts = linear_svm_batch(features.reshape(R, 2 * width, -1).transpose(0, 2, 1), y, C)
-    errors = np.empty(R)
-    for r, (rows, repeats) in enumerate(parts):
-        weights = coefficients[r].reshape(2, width)[:, : len(rows)] * np.sqrt(repeats / D)
-        decision = sum(w.astype(np.float32) @ wave[rows] for w, wave in zip(weights, test_waves, strict=True))
-        errors[r] = error_rate(decision + intercepts[r], y_test)
-    return errors
+    decisions = np.repeat(intercepts[:, None], len(y_test), axis=1)
+    for decision, of_draw, (rows, repeats) in zip(decisions, coefficients, parts, strict=True):
+        weights = of_draw.reshape(2, width)[:, : len(rows)] * np.sqrt(repeats / D)
+        decision += sum(w.astype(np.float32) @ wave[rows] for w, wave in zip(weights, test_waves, strict=True))
+    return ((decisions > 0) != (y_test > 0)).mean(axis=1)
 
 
 def mean_and_margin(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
