@@ -35,7 +35,11 @@ def made_by(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
 
 def numbers(target: str, scaled: tuple[str, ...], dataset: str, r: int) -> pd.DataFrame:
     """Return the rows of one figure, of one number of frequencies, or of the whole table."""
-    comparison = beside_paper(target, scaled)
+    return rows_of(beside_paper(target, scaled), target, dataset, r)
+
+
+def rows_of(comparison: pd.DataFrame, target: str, dataset: str, r: int) -> pd.DataFrame:
+    """Return those rows of a comparison."""
     if target == "li-table2":
         return comparison[comparison["D"] == r]
     return comparison if target in ("table1", "li-table3") else comparison[comparison["dataset"] == dataset]

@@ -189,7 +189,7 @@ def show(values) -> None:
     scaled = ("adult",) if values.scaled and target not in li.TARGETS else ()
     with layout.show_errors():
         comparison = compute.beside_paper(target, scaled)
-    of_view = compute.numbers(target, scaled, values.dataset, int(values.r))
+    of_view = compute.rows_of(comparison, target, values.dataset, int(values.r))
     of = f" on {values.dataset}" if values.what in FIGURES else ""
     st.markdown(result(judgement(of_view), values.what + of))
     if target in li.TARGETS:
