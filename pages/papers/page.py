@@ -191,6 +191,7 @@ def show(values) -> None:
         comparison = compute.beside_paper(target, scaled)
     of_view = compute.rows_of(comparison, target, values.dataset, int(values.r))
     of = f" on {values.dataset}" if values.what in FIGURES else ""
+    of += "" if target in li.TARGETS else " of Letarte et al."
     st.markdown(result(judgement(of_view), values.what + of))
     if target in li.TARGETS:
         show_methods(values, of_view)
