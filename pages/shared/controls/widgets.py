@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Protocol
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from pages.shared import browser, escaping
 from pages.shared.controls import presentation, undo
@@ -397,6 +395,7 @@ def show_rest(part: Callable[[SimpleNamespace], object]) -> None:
 
     @st.fragment(key=_rest())
     def show() -> None:
+        st.session_state[_MOUNTED]["rest"] = True
         navigation.count_run()
         with workers.compute_slot():
             part(st.session_state[_MOUNTED]["read"]())
@@ -409,15 +408,15 @@ def _rest() -> str:
 
 
 def _rerun_rest(key: str) -> None:
-    """Run again only what `show_rest` has shown, after a change of this control."""
-    if browser.interactive and key in st.session_state[_MOUNTED]["alone"]:
-        with suppress(StreamlitAPIException):  # the whole page runs if it has no such part, or not yet
-            st.rerun([undo.KEY, _rest()])
+    """Run again only what `show_rest` has shown, if it has, after a change of this control."""
+    mounted = st.session_state[_MOUNTED]
+    if browser.interactive and mounted["rest"] and key in mounted["alone"]:
+        st.rerun([undo.KEY, _rest()])
 
 
 def rerun_page() -> None:
-    """Run the whole page again, after an event in what `show_rest` shows; a page without controls has no such part."""
-    if st.session_state.get(_MOUNTED, {}).get("keys"):
+    """Run the whole page again, after an event in what `show_rest` may have shown, which would run alone."""
+    if st.session_state.get(_MOUNTED, {}).get("rest"):
         st.rerun()
 
 
@@ -474,6 +473,7 @@ def _forget_other_pages(controls: list[Control]) -> None:
     """Drop the values of the previous page after a change of page: the link or the defaults set the controls."""
     here = navigation.current_page()
     mounted = st.session_state.setdefault(_MOUNTED, {"page": here, "keys": set()})
+    mounted["rest"] = False
     if mounted["page"] != here:
         for key in mounted["keys"]:
             st.session_state.pop(key, None)
