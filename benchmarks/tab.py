@@ -370,8 +370,9 @@ class Tab:
         if not ran:
             oldest = self._n_runs - self._oldest
             self._kept = {name: kept for name, kept in self._kept.items() if kept[0] >= oldest}
-            if self._begun and self._finished is not None and not self._finished.done():
-                self._finished.set_result(time.perf_counter())
+        # A control may end the whole run for one of fragments.
+        if self._begun and self._finished is not None and not self._finished.done():
+            self._finished.set_result(time.perf_counter())
 
     def _start_clock(self, fragment: str, interval: float) -> None:
         if fragment in self._clocks and self._clocks[fragment][0] == interval:
