@@ -32,9 +32,9 @@ MEASURE = """() => {
         if (!element.checkVisibility({visibilityProperty: true, opacityProperty: true})) continue;
         const range = document.createRange();
         range.selectNodeContents(node);
-        const end = element.closest('.beside')?.getBoundingClientRect().bottom ?? Infinity; // what goes on below scrolls
+        const end = element.closest('.beside')?.getBoundingClientRect().bottom + 1 || Infinity; // it scrolls
         for (const {left, right, top, bottom, width, height} of range.getClientRects()) {
-            if (width > 1 && height > 1 && bottom < end + 1) boxes.push({left, right, top, bottom, height, node, element});
+            if (width > 1 && height > 1 && bottom < end) boxes.push({left, right, top, bottom, height, node, element});
         }
     }
     // What hides a part of a text; none where the reader can scroll to it.
