@@ -26,8 +26,8 @@ from pages.shared.server.cache import cache_results
 cache_results(compute, "landmark_problem", "landmark_view", "landmark_path")
 cache_results(view, "packed_draws")
 
-#: Message after a click beyond the most landmarks.
 _REFUSED = "a click asked for too many landmarks"
+#: Message after such a click.
 TOO_MANY = f"There are {MAX_LANDMARKS} landmarks already, the most allowed: click a star to remove it first."
 
 FREQUENCIES = Number("D", "Frequencies per landmark D", None, 1, compute.MAX_FREQUENCIES, 20, 1)
