@@ -7,10 +7,9 @@ page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 
 import streamlit as st
 
@@ -19,8 +18,6 @@ from pages.shared import browser
 #: The most steps that can be undone.
 MAX_STEPS = 50
 
-#: Of the fragment with the two buttons.
-KEY = "steps_of_page"
 _STEPS = "steps of the settings"
 _HERE = Path(__file__).parent
 _component = browser.component("steps", _HERE / "undo.js", '<div class="steps"></div>')
@@ -69,15 +66,13 @@ class Steps:
         return self.entries[self.place]
 
 
-@st.fragment(key=KEY)
-def record(page: str, read: Callable[[], SimpleNamespace], keys: Iterable[str], names: Iterable[str]) -> None:
+def record(page: str, values: dict, names: Iterable[str]) -> None:
     """Record the settings of a page, by controls and by parameters of the URL, and show the two buttons."""
-    values = read()
+    names = tuple(names)
     steps = st.session_state.get(_STEPS)
     if steps is None or steps.page != page:
         steps = st.session_state[_STEPS] = Steps(page)
-    steps.record({key: getattr(values, key) for key in keys} | {name: st.query_params.get_all(name) for name in names})
-    names = tuple(names)
+    steps.record(values | {name: st.query_params.get_all(name) for name in names})
     with st.container(horizontal=True, key="steps"):
         keep_entries(page, steps.runs)
         for name, by, shortcut in (("Undo", -1, "Ctrl+Z"), ("Redo", 1, "Ctrl+Shift+Z")):
