@@ -30,12 +30,13 @@ SHOWN = {
 FIGURES = ("Figures 2 and 6", "Figures 3 and 5")
 SIZES = tuple(map(str, li.SIZES))
 
+DATA_SET = Options("dataset", "Data set", None, letarte.DATASETS, "breast", only_if=("what", FIGURES))
 CONTROLS = (
     "What to compare",
     Options(
         "what", "Table or figure", "Of Letarte et al. (2019), unless named otherwise.", tuple(SHOWN), "Table 1", True
     ),
-    Options("dataset", "Data set", None, letarte.DATASETS, "breast", only_if=("what", FIGURES)),
+    DATA_SET,
     Switch(
         "scaled",
         "Scale the columns of adult",
@@ -170,12 +171,14 @@ def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> 
 
 @st.cache_resource(show_spinner=False)
 def read_ahead() -> Timer:
-    """Read the reruns of every tab in a separate thread, so that no tab is slow at its first visit."""
+    """Read the reruns behind every table and figure in a separate thread, so that none is slow at its first visit."""
 
     def read() -> None:
         for scaled, target in product(((), ("adult",)), SHOWN.values()):
-            with suppress(OSError, ValueError):  # the tab itself shows the error
+            with suppress(OSError, ValueError):  # the page itself shows the error
                 compute.beside_paper(target, () if target in li.TARGETS else scaled)
+                if target.startswith("figure"):
+                    curves(target, scaled, DATA_SET.default)
 
     thread = Timer(0.7, read)  # after the first picture
     thread.daemon = True
