@@ -253,19 +253,23 @@ def _halves(default: Scene, view_html: str) -> tuple[str, str]:
     return before, "".join([*rest, *(section_html(name) for name in late if name not in placed)])
 
 
+def _different(scenes: list[Scene], keys: list[str], part: str) -> Iterator[tuple[Scene, dict, dict[str, str]]]:
+    """Yield the first scene that has a part at each combination of settings, the part, and the settings."""
+    first: dict[tuple, Scene] = {}
+    for scene in scenes:
+        if getattr(scene, part) is not None:
+            first.setdefault(tuple(_shown(scene.settings, keys).items()), scene)
+    return ((scene, getattr(scene, part), dict(settings)) for settings, scene in first.items())
+
+
 def _write_views(scenes: list[Scene], keys: list[str], folder: Path) -> list[dict]:
     """Write a file for each view, with the words of all scenes that show it; return the scenes with their files."""
     table: list[dict] = []
     files: dict[str, dict] = {}
-    known: set[tuple] = set()
-    for scene in scenes:
-        settings = _shown(scene.settings, keys)
-        if scene.view is None or tuple(settings.items()) in known:
-            continue
-        known.add(tuple(settings.items()))
-        view = {name: value for name, value in scene.view.items() if name not in _SETTINGS_OF_VIEW}
+    for scene, seen, settings in _different(scenes, keys, "view"):
+        view = {name: value for name, value in seen.items() if name not in _SETTINGS_OF_VIEW}
         file = files.setdefault(view["version"], {"view": view, "scenes": {}})
-        file["scenes"][len(table)] = {"texts": other_texts(scenes[0], scene), "chosen": scene.view["chosen"]}
+        file["scenes"][len(table)] = {"texts": other_texts(scenes[0], scene), "chosen": seen["chosen"]}
         table.append({"settings": settings, "file": view["version"]})
     for name, data in files.items():
         (folder / f"{name}.js").write_text(packed_file(name, data), encoding="utf-8")
@@ -275,13 +279,8 @@ def _write_views(scenes: list[Scene], keys: list[str], folder: Path) -> list[dic
 def _write_sections(scenes: list[Scene], keys: list[str], folder: Path) -> list[dict]:
     """Write a file for each section and each table of numbers; return the scenes with these files."""
     table: list[dict] = []
-    known: set[tuple] = set()
-    for scene in scenes:
-        settings = _shown(scene.settings, keys)
-        if scene.late is None or tuple(settings.items()) in known:
-            continue
-        known.add(tuple(settings.items()))
-        files = {name: write_once(folder, section_of(section)) for name, section in scene.late.items()}
+    for scene, late, settings in _different(scenes, keys, "late"):
+        files = {name: write_once(folder, section_of(section)) for name, section in late.items()}
         numbers = write_once(folder, {"csv": scene.numbers})
         table.append({"settings": settings, "sections": files, "numbers": numbers})
     return table

@@ -43,7 +43,7 @@ def table_beside_paper(table: pd.DataFrame, columns: dict[str, str]) -> str:
     The table comes from `letarte.table_1`; `columns` has titles by columns, in order.
     """
     names = list(dict.fromkeys(table["dataset"]))
-    cells = _rows(table, "column")
+    cells = {(row["dataset"], row["column"]): row for row in table.to_dict("records")}
     grid = [[cells[name, column] for column in columns] for name in names]
     return _table(
         names,
@@ -65,7 +65,7 @@ def methods_beside_paper(
     The table comes from `li.table`, for one D. Errors on a data set have the unit "relative", "rmse" or "percent". A
     star marks the least mean of the paper's methods on each data set.
     """
-    known = _rows(table, "method")
+    known = {(row["dataset"], row["method"]): row for row in table.to_dict("records")}
     of_paper = table[table["method"].isin(table.loc[table["paper"].notna(), "method"])]
     least = of_paper.dropna(subset="mean").sort_values("mean", kind="stable").groupby("dataset").first()
     best = least["method"].to_dict()
@@ -84,10 +84,6 @@ def methods_beside_paper(
         )
     titles = ["Method", *(f"{name}, {_UNIT_TITLES[units[name]]}" for name in datasets)]
     return _table([METHOD_NAMES[method] for method in methods], titles, kinds, texts, hover)
-
-
-def _rows(table: pd.DataFrame, column: str) -> dict[tuple[str, str], dict]:
-    return {(row["dataset"], row[column]): row for row in table.to_dict("records")}
 
 
 _UNIT_TITLES = {"relative": "error", "rmse": "RMSE", "percent": "%"}

@@ -1,11 +1,16 @@
-"""Headers of the server: a policy for pages, types as they are sent, and cookies over TLS alone."""
+"""Headers of the server: a policy for pages, types as they are sent, and cookies over TLS alone; no delay."""
 
 from __future__ import annotations
 
+import asyncio
+import socket
+
 import pytest
+import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
+from streamlit.web.server.starlette import starlette_server
 
 from serve import POLICY, Guarded
 from tests import programs
@@ -63,3 +68,23 @@ def test_cookies_are_secure_behind_tls(proxied, secure):
     cookies = guarded("/", **({"x_forwarded_proto": proxied} if proxied else {}))["set-cookie"]
     assert [cookie.startswith(name) for cookie, name in zip(cookies, ("one=1", "two=2"), strict=True)] == [True, True]
     assert [cookie.count("Secure") for cookie in cookies] == secure
+
+
+async def option_of_a_connection(name):
+    server = uvicorn.Server(uvicorn.Config(Guarded(Starlette()), lifespan="off"))
+    server.config.load()
+    server.lifespan = server.config.lifespan_class(server.config)
+    bound = starlette_server._bind_socket("127.0.0.1", 0, 1)
+    await server.startup([bound])
+    _, writer = await asyncio.open_connection(*bound.getsockname())
+    while not (connections := server.server_state.connections):
+        await asyncio.sleep(0.01)
+    (connection,) = connections
+    found = connection.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, name)
+    writer.close()
+    await server.shutdown([bound])
+    return found
+
+
+def test_a_connection_sends_small_messages_at_once():
+    assert programs.run_coroutine(option_of_a_connection(socket.TCP_NODELAY))

@@ -436,16 +436,13 @@ def _show_controls(controls: Sequence[Control | str], first: Sequence[str]) -> l
     shown = {}
     if len(own) > len(first):
         with st.expander("More settings", key=_MORE):
-            for k, (heading, below) in enumerate(_sections(controls)):
-                rest = [control for control in below if control.key not in first]
-                if not rest:
-                    continue
-                in_order += rest
-                shown[f"heading_{k}"] = {control.key for control in rest}
+            for k, (heading, below) in enumerate(_sections(controls, first)):
+                in_order += below
+                shown[f"heading_{k}"] = {control.key for control in below}
                 with st.container(horizontal=True, key=f"heading_{k}"):
                     if heading:
                         st.markdown(f"**{heading}**")
-                    for control in rest:
+                    for control in below:
                         control.render()
         shown[_MORE] = set().union(*shown.values())
     st.session_state[_HEADINGS] = shown
@@ -463,15 +460,15 @@ def hide_controls(keys: Iterable[str]) -> None:
         st.html(f"<style>{', '.join(f'.st-key-{key}' for key in sorted(hidden))} {{display: none}}</style>")
 
 
-def _sections(controls: Sequence[Control | str]) -> list[tuple[str | None, list[Control]]]:
-    """Pair each heading with the controls below it; the first section has no heading."""
-    sections = [(None, [])]
+def _sections(controls: Sequence[Control | str], first: Sequence[str]) -> list[tuple[str | None, list[Control]]]:
+    """Pair each heading with the controls below it that do not come first; some may have none above."""
+    sections: list[tuple[str | None, list[Control]]] = [(None, [])]
     for one in controls:
-        if isinstance(one, Control):
-            sections[-1][1].append(one)
-        else:
+        if not isinstance(one, Control):
             sections.append((one, []))
-    return sections
+        elif one.key not in first:
+            sections[-1][1].append(one)
+    return [section for section in sections if section[1]]
 
 
 def _forget_other_pages(controls: list[Control]) -> None:
