@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html import escape
 from itertools import combinations, zip_longest
@@ -309,21 +310,12 @@ def _controls(
         if control.key in scales:
             yield vars(control) | {"values": scales[control.key], "scale": True}
         elif control.key in keys:
-            values = list(
-                dict.fromkeys(row["settings"][control.key] for row in table if control.key in row["settings"])
-            )
-            if all(_is_number(value) for value in values):
+            rows = (row["settings"] for row in table)
+            values = list(dict.fromkeys(row[control.key] for row in rows if control.key in row))
+            with suppress(ValueError):  # names keep their order
                 values.sort(key=float)
             if len(values) > 1:
                 yield vars(control) | {"values": values}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _lesson(lesson: Lesson, shown: list[tuple[Scene, Scene]], keys: list[str]) -> dict:

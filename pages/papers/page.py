@@ -10,11 +10,12 @@ import streamlit as st
 from pages.papers import compute, figures as reruns
 from pages.shared import browser, deferred, layout, sharing
 from pages.shared.controls.widgets import Options, Switch, mount, show_rest
-from pages.shared.server.cache import cache_results, shared_cache
+from pages.shared.server.cache import cache_results
 from rff_engine.studies.reports import letarte, li
 from rff_engine.studies.reports.comparison import Judgement, judgement, notes
 
 cache_results(compute, "made_by", in_workers=("beside_paper",))
+cache_results(reruns, in_workers=("curves",))
 
 #: Streamlit loads this file with the first figure of a page, and takes a second for it.
 PLOTLY = next(Path(st.__file__).parent.glob("static/static/js/PlotlyChart.*.js"), None)
@@ -82,13 +83,6 @@ def show_table(comparison) -> None:
     )
 
 
-@shared_cache
-def curves(target: str, scaled: tuple[str, ...], dataset: str):
-    """Make a figure of Letarte et al. (2019) on one data set."""
-    comparison = compute.numbers(target, scaled, dataset, 0)
-    return reruns.curves_beside_paper(comparison, dataset, "D" if target == "figure5" else "share")
-
-
 def show_curves(fig, comparison, whole, target: str, dataset: str) -> None:
     """Show a figure of Letarte et al. (2019) on one data set; `whole` has all data sets."""
     read = "0.2" if target == "figure5" else "0.05"
@@ -141,8 +135,6 @@ def show_methods(values, comparison) -> None:
             f"Among the methods of the paper, a proposed one has the lowest error on {len(led)} of "
             f"{len(several)} data sets."
         )
-    else:
-        st.markdown("There is no rerun of this table yet.")
     with st.expander("Notes on methods and data sets", icon=":material/lightbulb:"):
         st.markdown("\n".join(f"- **{name}**: {note}" for name, note in li.NOTES.items()))
         layout.link_errata()
@@ -178,7 +170,7 @@ def read_ahead() -> Timer:
             with suppress(OSError, ValueError):  # the page itself shows the error
                 compute.beside_paper(target, () if target in li.TARGETS else scaled)
                 if target.startswith("figure"):
-                    curves(target, scaled, DATA_SET.default)
+                    reruns.curves(target, scaled, DATA_SET.default)
 
     thread = Timer(0.7, read)  # after the first picture
     thread.daemon = True
@@ -202,7 +194,7 @@ def show(values) -> None:
         if target == "table1":
             show_table(of_view)
         else:
-            show_curves(curves(target, scaled, values.dataset), of_view, comparison, target, values.dataset)
+            show_curves(reruns.curves(target, scaled, values.dataset), of_view, comparison, target, values.dataset)
         show_notes(target, values.dataset)
     deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
     read_ahead()

@@ -306,5 +306,5 @@ def test_tables_of_li_show_reruns_or_say_that_there_are_none(settings, known, mo
     first = shown.partition("<td")[2].partition("</td>")[0]
     assert f"paper <b>{printed:{'.2f' if 'r' in settings else '.3f'}}</b>" in first
     assert ("<b>0.315</b>" in first) == known
-    assert any("There is no rerun" in text.value for text in app.markdown) != known
+    assert any("there is no rerun yet" in text.value for text in app.markdown) != known
     st.cache_data.clear()

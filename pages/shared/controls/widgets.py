@@ -385,8 +385,7 @@ def _end_row(settings: Sequence[str]) -> None:
     values, own = mounted["read"](), mounted["controls"]
     for control in own:
         if isinstance(control, Several) and control.applies(values) and not st.session_state[control.key]:
-            default = ", ".join(control.default)
-            st.caption(f":red[{control.label}: choose at least one. Shown until then: {default}.]")
+            st.caption(f":red[{control.label}: choose at least one. Shown until then: {', '.join(control.default)}.]")
     if own:
         undo.record(page, {control.key: getattr(values, control.key) for control in own}, settings)
     else:
