@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import browser, catalogue, deferred, lessons, live, sharing
 from pages.shared.catalogue import BY_NAME
-from pages.shared.controls import screen, widgets
+from pages.shared.controls import screen
 from pages.shared.controls.own_points import OWN
 from pages.shared.lesson import Lesson
 from pages.shared.server import navigation
@@ -177,10 +177,7 @@ class Reader:
         return [one for one in self._row() if one.type in CONTROLS and not isinstance(one.value, list)]
 
     def _row(self) -> list[Any]:
-        """Return what the row shows, without controls that do not apply."""
-        idle = self.app.session_state[widgets._MOUNTED]["idle"]
-        row = [element for key, row in _blocks(self.app.main) if key == "controls" for element in row]
-        return [element for element in row if element.key not in idle]
+        return [element for key, row in _blocks(self.app.main) if key == "controls" for element in row]
 
     def _values(self) -> dict:
         return {control.key: control.value for control in self._controls()}

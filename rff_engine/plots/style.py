@@ -166,8 +166,7 @@ def new_figure(
     return fig
 
 
-#: Plotly takes ten times as long for panels as for a figure of the same layout.
-_panels = lru_cache()(make_subplots)
+_panels = lru_cache()(make_subplots)  # it takes ten times as long as a figure of the same layout
 
 
 def add_rule(fig: go.Figure, *, x: float | None = None, y: float | None = None, **shape: Any) -> None:

@@ -77,7 +77,7 @@ def test_an_error_of_a_part_is_one_sentence_in_its_place(near):
 def test_a_control_runs_again_only_what_follows_it_unless_more_depends_on_it(monkeypatch):
     for settings, key, value, whole in (
         ({"seed": "3"}, "seed", 4, False),
-        ({"seed": "3"}, "kernel", "Matérn", False),  # its smoothness was hidden
+        ({"seed": "3"}, "kernel", "Matérn", True),  # shows its smoothness
         ({"seed": "4711.5"}, "seed", 4, True),  # above it is a note about the link
         ({"lesson": "average-of-cosines"}, "seed", 4, True),
     ):

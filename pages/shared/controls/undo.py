@@ -7,9 +7,10 @@ page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import streamlit as st
 
@@ -18,6 +19,8 @@ from pages.shared import browser
 #: The most steps that can be undone.
 MAX_STEPS = 50
 
+#: Of the fragment with the two buttons.
+KEY = "steps_of_page"
 _STEPS = "steps of the settings"
 _HERE = Path(__file__).parent
 _component = browser.component("steps", _HERE / "undo.js", '<div class="steps"></div>')
@@ -66,13 +69,15 @@ class Steps:
         return self.entries[self.place]
 
 
-def record(page: str, values: dict, names: Iterable[str]) -> None:
+@st.fragment(key=KEY)
+def record(page: str, read: Callable[[], SimpleNamespace], keys: Iterable[str], names: Iterable[str]) -> None:
     """Record the settings of a page, by controls and by parameters of the URL, and show the two buttons."""
-    names = tuple(names)
+    values = read()
     steps = st.session_state.get(_STEPS)
     if steps is None or steps.page != page:
         steps = st.session_state[_STEPS] = Steps(page)
-    steps.record(values | {name: st.query_params.get_all(name) for name in names})
+    steps.record({key: getattr(values, key) for key in keys} | {name: st.query_params.get_all(name) for name in names})
+    names = tuple(names)
     with st.container(horizontal=True, key="steps"):
         keep_entries(page, steps.runs)
         for name, by, shortcut in (("Undo", -1, "Ctrl+Z"), ("Redo", 1, "Ctrl+Shift+Z")):

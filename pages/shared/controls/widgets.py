@@ -23,7 +23,6 @@ _NOTES = "notes about the link"
 _MOUNTED = "controls of the page"
 _HEADINGS = "controls below each heading"
 _MORE = "more_settings"
-_END = "end of the controls"
 
 #: Names that older links have; they open the whole page, without a note.
 _FORMER = ("hide", "pin", "plain", "star", "table", "ties", "view")
@@ -64,8 +63,8 @@ class Control(ABC):
         return text
 
     @abstractmethod
-    def render(self) -> None:
-        """Show the widget."""
+    def render(self):
+        """Show the widget and return its value."""
 
     @property
     def _in_url(self) -> dict[str, Any]:
@@ -94,9 +93,8 @@ class Options(Control):
 
     def render(self):
         if self.segmented:
-            st.segmented_control(self.label, self.options, default=self.default, required=True, **self._in_url)
-        else:
-            st.selectbox(self.label, self.options, index=self.options.index(self.default), **self._in_url)
+            return st.segmented_control(self.label, self.options, default=self.default, required=True, **self._in_url)
+        return st.selectbox(self.label, self.options, index=self.options.index(self.default), **self._in_url)
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,8 @@ class Tabs(Options):
         return st.session_state.get(self.key) or st.query_params.get(self.key, self.default)
 
     def render(self):
-        """Show nothing in the row."""
+        """Return the part that is open; the row shows nothing."""
+        return self.current()
 
     def show(self):
         """Show the tabs, and return a container for the part that is open."""
@@ -140,7 +139,10 @@ class Several(Control):
         # Presets and undo set tuples; Streamlit knows its default, which the URL omits, as a list.
         if isinstance(set_by_page := st.session_state.get(self.key), tuple):
             st.session_state[self.key] = list(set_by_page)
-        st.pills(self.label, self.options, selection_mode="multi", default=list(self.default), **self._in_url)
+        default = list(self.default)
+        if not st.pills(self.label, self.options, selection_mode="multi", default=default, **self._in_url):
+            st.caption(f":red[Choose at least one. Shown until then: {', '.join(self.default)}.]")
+        return self.current()
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ class Number(Control):
         return f"{whole} from {self._text(self.low)} to {self._text(self.high)}{steps}"
 
     def render(self):
-        st.slider(self.label, self.low, self.high, self.default, self.step, **self._in_url)
+        return st.slider(self.label, self.low, self.high, self.default, self.step, **self._in_url)
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ class Scale(Control):
         return text, self._note(raw[0], text, "a step of the slider" if inside else ends)
 
     def render(self):
-        st.select_slider(self.label, self.values, value=self.default, format_func=as_text, **self._in_url)
+        return st.select_slider(self.label, self.values, value=self.default, format_func=as_text, **self._in_url)
 
 
 @dataclass(frozen=True)
@@ -233,7 +235,7 @@ class Switch(Control):
         return None, self._note(", ".join(raw), str(self.default).lower(), "true or false")
 
     def render(self):
-        st.toggle(self.label, self.default, **self._in_url)
+        return st.toggle(self.label, self.default, **self._in_url)
 
 
 def _as_number(raw: list[str]) -> float | None:
@@ -370,26 +372,18 @@ def mount(
             setattr(values, parameter.key, parameter.settle(values))
         return values
 
-    alone = () if _NOTES in st.session_state or (tour and tour.runs) else shown.keys() - set(title)
-    st.session_state[_MOUNTED] |= {"read": read, "alone": alone, "controls": own}
-    with row:
-        _end_row([*names, *(parameter.key for parameter in parameters if parameter.is_setting)])
-    return read()
-
-
-@st.fragment(key=_END)
-def _end_row(settings: Sequence[str]) -> None:
-    """Show what depends on the values of the controls; the page also keeps these settings in the URL."""
-    mounted, page = st.session_state[_MOUNTED], navigation.current_page()
+    whole = {*title, *(control.only_if[0] for control in own if control.only_if)}
+    whole |= {control.key for control in own if isinstance(control, Several)}  # which may show a sentence
+    alone = () if _NOTES in st.session_state or (tour and tour.runs) else shown.keys() - whole
+    st.session_state[_MOUNTED] |= {"read": read, "alone": alone}
     hide_controls(())
-    values, own = mounted["read"](), mounted["controls"]
-    for control in own:
-        if isinstance(control, Several) and control.applies(values) and not st.session_state[control.key]:
-            st.caption(f":red[{control.label}: choose at least one. Shown until then: {', '.join(control.default)}.]")
     if own:
-        undo.record(page, {control.key: getattr(values, control.key) for control in own}, settings)
+        settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
+        with row:
+            undo.record(navigation.current_page(), read, list(shown), settings)
     else:
-        undo.keep_entries(page)
+        undo.keep_entries(navigation.current_page())
+    return read()
 
 
 def show_rest(part: Callable[[SimpleNamespace], object]) -> None:
@@ -417,7 +411,7 @@ def _rerun_rest(key: str) -> None:
     """Run again only what `show_rest` has shown, if it has, after a change of this control."""
     mounted = st.session_state[_MOUNTED]
     if browser.interactive and mounted["rest"] and key in mounted["alone"]:
-        st.rerun([_END, _rest()])
+        st.rerun([undo.KEY, _rest()])
 
 
 def rerun_page() -> None:
@@ -430,44 +424,49 @@ def _show_controls(controls: Sequence[Control | str], first: Sequence[str]) -> l
     """Show the first controls, and the others in a fold below their headings; return all in this order."""
     own = without_headings(controls)
     in_order = [control for key in first for control in own if control.key == key]
+    values, shown = SimpleNamespace(), {}
     for control in in_order:
-        control.render()
-    shown = {}
+        _show(control, values)
     if len(own) > len(first):
         with st.expander("More settings", key=_MORE):
-            for k, (heading, below) in enumerate(_sections(controls, first)):
-                in_order += below
-                shown[f"heading_{k}"] = {control.key for control in below}
+            for k, (heading, below) in enumerate(_sections(controls)):
+                rest = [control for control in below if control.key not in first]
+                in_order += rest
+                if not any(control.applies(values) for control in rest):
+                    values.__dict__.update({control.key: control.default for control in rest})
+                    continue
                 with st.container(horizontal=True, key=f"heading_{k}"):
                     if heading:
                         st.markdown(f"**{heading}**")
-                    for control in below:
-                        control.render()
+                    shown[f"heading_{k}"] = {control.key for control in rest if _show(control, values)}
         shown[_MORE] = set().union(*shown.values())
     st.session_state[_HEADINGS] = shown
     return in_order
 
 
+def _show(control: Control, values: SimpleNamespace) -> bool:
+    """Show a control if it applies, and add its value; return whether it is visible."""
+    applies = control.applies(values)
+    setattr(values, control.key, control.render() if applies else control.default)
+    return applies
+
+
 def hide_controls(keys: Iterable[str]) -> None:
-    """Hide controls that the page shows elsewhere or that do not apply, and headings that have no other control."""
-    mounted = st.session_state[_MOUNTED]
-    values = mounted["read"]()
-    mounted["idle"] = {control.key for control in mounted["controls"] if not control.applies(values)}
-    hidden = {*keys} | mounted["idle"]
-    hidden |= {heading for heading, shown in st.session_state[_HEADINGS].items() if shown <= hidden}
-    if hidden:
-        st.html(f"<style>{', '.join(f'.st-key-{key}' for key in sorted(hidden))} {{display: none}}</style>")
+    """Hide controls that the page shows elsewhere, and headings that have no other control."""
+    empty = [heading for heading, shown in st.session_state[_HEADINGS].items() if shown <= set(keys)]
+    if hidden := [f".st-key-{key}" for key in (*keys, *empty)]:
+        st.html(f"<style>{', '.join(hidden)} {{display: none}}</style>")
 
 
-def _sections(controls: Sequence[Control | str], first: Sequence[str]) -> list[tuple[str | None, list[Control]]]:
-    """Pair each heading with the controls below it that do not come first; some may have none above."""
-    sections: list[tuple[str | None, list[Control]]] = [(None, [])]
+def _sections(controls: Sequence[Control | str]) -> list[tuple[str | None, list[Control]]]:
+    """Pair each heading with the controls below it; the first section has no heading."""
+    sections = [(None, [])]
     for one in controls:
-        if not isinstance(one, Control):
-            sections.append((one, []))
-        elif one.key not in first:
+        if isinstance(one, Control):
             sections[-1][1].append(one)
-    return [section for section in sections if section[1]]
+        else:
+            sections.append((one, []))
+    return sections
 
 
 def _forget_other_pages(controls: list[Control]) -> None:
