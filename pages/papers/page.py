@@ -15,7 +15,7 @@ from rff_engine.studies.reports import letarte, li
 from rff_engine.studies.reports.comparison import Judgement, judgement, notes
 
 cache_results(compute, "made_by", in_workers=("beside_paper",))
-cache_results(reruns, in_workers=("curves",))
+cache_results(reruns, "curves")
 
 #: Streamlit loads this file with the first figure of a page, and takes a second for it.
 PLOTLY = next(Path(st.__file__).parent.glob("static/static/js/PlotlyChart.*.js"), None)
@@ -31,13 +31,12 @@ SHOWN = {
 FIGURES = ("Figures 2 and 6", "Figures 3 and 5")
 SIZES = tuple(map(str, li.SIZES))
 
-DATA_SET = Options("dataset", "Data set", None, letarte.DATASETS, "breast", only_if=("what", FIGURES))
 CONTROLS = (
     "What to compare",
     Options(
         "what", "Table or figure", "Of Letarte et al. (2019), unless named otherwise.", tuple(SHOWN), "Table 1", True
     ),
-    DATA_SET,
+    Options("dataset", "Data set", None, letarte.DATASETS, "breast", only_if=("what", FIGURES)),
     Switch(
         "scaled",
         "Scale the columns of adult",
@@ -163,14 +162,12 @@ def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> 
 
 @st.cache_resource(show_spinner=False)
 def read_ahead() -> Timer:
-    """Read the reruns behind every table and figure in a separate thread, so that none is slow at its first visit."""
+    """Read the reruns of every table and figure in a separate thread, so that none is slow at its first visit."""
 
     def read() -> None:
         for scaled, target in product(((), ("adult",)), SHOWN.values()):
             with suppress(OSError, ValueError):  # the page itself shows the error
                 compute.beside_paper(target, () if target in li.TARGETS else scaled)
-                if target.startswith("figure"):
-                    reruns.curves(target, scaled, DATA_SET.default)
 
     thread = Timer(0.7, read)  # after the first picture
     thread.daemon = True
