@@ -76,9 +76,9 @@ def _guard(headers: MutableHeaders, scope: Scope) -> None:
 start_server = uvicorn.Server.startup
 
 
-async def _start_without_delay(server: uvicorn.Server, sockets: list[socket.socket]) -> None:
+async def _start_without_delay(server: uvicorn.Server, sockets: list[socket.socket] | None = None) -> None:
     """Let connections send a small message at once; else it waits, 40 ms on Linux, for a receipt of the one before."""
-    for one in sockets:
+    for one in sockets or ():
         one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     await start_server(server, sockets)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.papers import compute
 from rff_engine.plots.style import (
     METHOD_COLOURS,
     METHOD_NAMES,
@@ -189,12 +188,6 @@ def _cause_lines(row, error: str) -> list[str]:
 
 def _percent(value: float) -> str:
     return f"{100 * value:.2f}"
-
-
-def curves(target: str, scaled: tuple[str, ...], dataset: str) -> go.Figure:
-    """Plot a figure of Letarte et al. (2019) on one data set."""
-    comparison = compute.numbers(target, scaled, dataset, 0)
-    return curves_beside_paper(comparison, dataset, "D" if target == "figure5" else "share")
 
 
 def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str) -> go.Figure:

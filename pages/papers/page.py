@@ -10,12 +10,11 @@ import streamlit as st
 from pages.papers import compute, figures as reruns
 from pages.shared import browser, deferred, layout, sharing
 from pages.shared.controls.widgets import Options, Switch, mount, show_rest
-from pages.shared.server.cache import cache_results
+from pages.shared.server.cache import cache_results, shared_cache
 from rff_engine.studies.reports import letarte, li
 from rff_engine.studies.reports.comparison import Judgement, judgement, notes
 
 cache_results(compute, "made_by", in_workers=("beside_paper",))
-cache_results(reruns, "curves")
 
 #: Streamlit loads this file with the first figure of a page, and takes a second for it.
 PLOTLY = next(Path(st.__file__).parent.glob("static/static/js/PlotlyChart.*.js"), None)
@@ -80,6 +79,13 @@ def show_table(comparison) -> None:
         f"({', '.join(better)}); in the mean over random splits on {len(here)} of these. *What "
         "explains the difference* has the reasons."
     )
+
+
+@shared_cache
+def curves(target: str, scaled: tuple[str, ...], dataset: str):
+    """Make a figure of Letarte et al. (2019) on one data set."""
+    comparison = compute.numbers(target, scaled, dataset, 0)
+    return reruns.curves_beside_paper(comparison, dataset, "D" if target == "figure5" else "share")
 
 
 def show_curves(fig, comparison, whole, target: str, dataset: str) -> None:
@@ -191,7 +197,7 @@ def show(values) -> None:
         if target == "table1":
             show_table(of_view)
         else:
-            show_curves(reruns.curves(target, scaled, values.dataset), of_view, comparison, target, values.dataset)
+            show_curves(curves(target, scaled, values.dataset), of_view, comparison, target, values.dataset)
         show_notes(target, values.dataset)
     deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
     read_ahead()

@@ -161,6 +161,7 @@ def new_figure(
     """Make an empty figure of panels; `gap` is between columns, then between rows, `shared` as in `make_subplots`."""
     sizes = {"column_widths": widths and tuple(widths), "row_heights": heights and tuple(heights)}
     panels = _panels(rows, columns, **sizes, horizontal_spacing=gap[0], vertical_spacing=gap[1], **shared)
+    # Without its template, the default one, whose check takes most of the time.
     fig = go.Figure(layout={**panels.layout.to_plotly_json(), "template": None})
     vars(fig).update(_grid_ref=panels._grid_ref, _grid_str=panels._grid_str)
     return fig

@@ -70,21 +70,22 @@ def test_cookies_are_secure_behind_tls(proxied, secure):
     assert [cookie.count("Secure") for cookie in cookies] == secure
 
 
-async def option_of_a_connection(name):
-    server = uvicorn.Server(uvicorn.Config(Guarded(Starlette()), lifespan="off"))
+async def option_of_a_connection(name, sockets):
+    server = uvicorn.Server(uvicorn.Config(Guarded(Starlette()), port=0, lifespan="off"))
     server.config.load()
     server.lifespan = server.config.lifespan_class(server.config)
-    bound = starlette_server._bind_socket("127.0.0.1", 0, 1)
-    await server.startup([bound])
-    _, writer = await asyncio.open_connection(*bound.getsockname())
+    await server.startup(sockets=sockets)
+    _, writer = await asyncio.open_connection(*server.servers[0].sockets[0].getsockname())
     while not (connections := server.server_state.connections):
         await asyncio.sleep(0.01)
     (connection,) = connections
     found = connection.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, name)
     writer.close()
-    await server.shutdown([bound])
+    await server.shutdown(sockets=sockets)
     return found
 
 
-def test_a_connection_sends_small_messages_at_once():
-    assert programs.run_coroutine(option_of_a_connection(socket.TCP_NODELAY))
+@pytest.mark.parametrize("by_streamlit", [True, False])
+def test_a_connection_sends_small_messages_at_once(by_streamlit):
+    bound = [starlette_server._bind_socket("127.0.0.1", 0, 1)] if by_streamlit else None
+    assert programs.run_coroutine(option_of_a_connection(socket.TCP_NODELAY, bound))

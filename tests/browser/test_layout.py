@@ -32,7 +32,8 @@ MEASURE = """() => {
         if (!element.checkVisibility({visibilityProperty: true, opacityProperty: true})) continue;
         const range = document.createRange();
         range.selectNodeContents(node);
-        const end = element.closest('.beside')?.getBoundingClientRect().bottom + 1 || Infinity; // it scrolls
+        // The reader does not see what lies below the end of a table that scrolls.
+        const end = element.closest('.beside')?.getBoundingClientRect().bottom + 1 || Infinity;
         for (const {left, right, top, bottom, width, height} of range.getClientRects()) {
             if (width > 1 && height > 1 && bottom < end) boxes.push({left, right, top, bottom, height, node, element});
         }
