@@ -61,11 +61,16 @@ def chosen(rows: Sequence[Row], methods: Sequence[str], repeats: int, beta: str 
     ]
 
 
-def shipped_means(study: str, methods: Sequence[str], beta: str = VALIDATED) -> dict[str, pd.DataFrame]:
-    """Return `means` of the rows that ship by data set; none if there are no rows."""
-    each = {name: (shipped_rows(study, name), shipped_spec(study, name).repeats) for name in DATASETS}
-    rows = [row for of, repeats in each.values() for row in chosen(of, methods, repeats, beta)]
-    return dict(list(means(study, rows).groupby("dataset", sort=False))) if rows else {}
+def shipped_table(study: str) -> pd.DataFrame:
+    """Return the rows of all sets that ship as one table."""
+    return pd.DataFrame([row for name in DATASETS for row in shipped_rows(study, name)], columns=list(COLUMNS))
+
+
+def shipped_means(study: str, method: str, beta: str = VALIDATED) -> dict[str, pd.DataFrame]:
+    """Return `means` of the rows of a method that ship, by data set; at one β unless validation chooses it."""
+    rows = shipped_table(study).query("method == @method")
+    rows = rows if beta == VALIDATED else rows[rows["beta"] == float(beta)]
+    return dict(list(means(study, rows).groupby("dataset", sort=False)))
 
 
 def means(study: str, rows: Sequence[Row]) -> pd.DataFrame:

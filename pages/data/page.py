@@ -16,8 +16,8 @@ from pages.shared.server.limits import visitor
 from pages.shared.server.runs import Run, RunSettings, run_queue
 from rff_engine.studies.reports import tables as report
 
-cache_results(compute, "shipped_rows", "shipped_means", "memory")
-cache_results(view, "live_errors")
+cache_results(compute, "shipped_rows", "shipped_table", "memory")
+cache_results(view, "live_errors", "shipped_curves")
 
 TWO_CLASSES = tuple(name for name in datasets.names() if len(datasets.describe(name).label_names) == 2)
 STUDIES = {"features D": "features", "landmarks": "landmarks"}

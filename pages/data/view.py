@@ -18,9 +18,20 @@ NOTHING: dict[str, Any] = {"study": "features", "counts": compute.COUNTS, "sets"
 
 def live_errors(study: str, methods: Sequence[str], beta: str) -> dict[str, Any]:
     """Pack the means of all sets whose rows ship."""
-    means = compute.shipped_means(study, methods, beta)
-    sets = [_curves(name, means[name]) for name in compute.DATASETS if name in means]
-    return with_version(NOTHING | {"study": study, "sets": sets})
+    each = [shipped_curves(study, method, beta if method == "pbrff" else compute.VALIDATED) for method in methods]
+    sets = {name: [of[name] for of in each if name in of] for name in compute.DATASETS}
+    return with_version(NOTHING | {"study": study, "sets": [_together(curves) for curves in sets.values() if curves]})
+
+
+def shipped_curves(study: str, method: str, beta: str) -> dict[str, dict[str, Any]]:
+    """Pack the means of a method by data set."""
+    return {name: _curves(name, means) for name, means in compute.shipped_means(study, method, beta).items()}
+
+
+def _together(methods: list[dict[str, Any]]) -> dict[str, Any]:
+    """Join the packed means of several methods on one set."""
+    svm = next((one["svm"] for one in methods if one["svm"] is not None), None)
+    return methods[0] | {"curves": [curve for one in methods for curve in one["curves"]], "svm": svm}
 
 
 def with_run(packed: dict[str, Any], name: str, means: pd.DataFrame) -> dict[str, Any]:
@@ -30,18 +41,17 @@ def with_run(packed: dict[str, Any], name: str, means: pd.DataFrame) -> dict[str
 
 def _curves(name: str, means: pd.DataFrame) -> dict[str, Any]:
     """Pack the means of one set: errors in %, D or the percentage of the rows that are landmarks."""
-    by = "D" if "D" in means else "share"
-    curves = [
-        {
-            "method": method,
-            "random": "random" in rest,
-            "x": [float(x) * (100 if by == "share" else 1) for x in curve[by]],
-            **{name: (100 * curve[name]).round(4).tolist() for name in ("test_error", "train_error")},
-            "half_width": (100 * curve["half_width"].where(curve["runs"] >= _FEWEST_RUNS, 0)).round(4).tolist(),
-        }
-        for (method, *rest), curve in means[means["method"] != "svm"].groupby(
-            ["method", "landmarks"] if "landmarks" in means else ["method"], sort=False
-        )
-    ]
-    svm = (100 * means.loc[means["method"] == "svm", "test_error"]).tolist()
-    return {"name": name, "runs": int(means["runs"].max()), "curves": curves, "svm": svm[0] if svm else None}
+    curves: dict[tuple, dict[str, Any]] = {}
+    svm = None
+    for row in means.to_dict("records"):  # faster than many operations on few rows
+        if row["method"] == "svm":
+            svm = 100 * row["test_error"]
+            continue
+        random = row.get("landmarks") == "random"
+        empty = {"x": [], "test_error": [], "train_error": [], "half_width": []}
+        curve = curves.setdefault((row["method"], random), {"method": row["method"], "random": random} | empty)
+        curve["x"].append(100 * float(row["share"]) if "share" in row else float(row["D"]))
+        for error in ("test_error", "train_error", "half_width"):
+            known = error != "half_width" or row["runs"] >= _FEWEST_RUNS
+            curve[error].append(round(100 * row[error], 4) if known else 0.0)
+    return {"name": name, "runs": int(means["runs"].max()), "curves": list(curves.values()), "svm": svm}
