@@ -152,7 +152,7 @@ PAGES = (
                 {"n": (30, 1000)},
                 {"N": (100,)},
             ),
-            sections_only=("C", "D"),
+            sections_only=("D",),
         ),
         measured=("N=2000",),
     ),

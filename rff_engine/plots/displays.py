@@ -514,11 +514,8 @@ class ErrorCurveDisplay:
             for method, errors in folds.items()
         }
         best = int(np.argmin(next(iter(curves.values()))[0]))
-        at_best = {method: (float(mean[best]), float(margin[best])) for method, (mean, margin) in curves.items()}
         self.figure_ = _with_template(
-            error_curves(
-                self.sizes, curves, int(self.sizes[best]), at_best, height=430, error_name="cross-validated error"
-            )
+            error_curves(self.sizes, curves, int(self.sizes[best]), height=430, error_name="cross-validated error")
         )
         self.figure_.update_xaxes(title="n_components")
         return self

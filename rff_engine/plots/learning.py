@@ -50,18 +50,18 @@ def error_curves(
     D_values: ArrayLike,
     curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
     chosen: int,
-    at_chosen: Mapping[str, tuple[float, float]],
     *,
     height: int = 430,
     error_name: str = "test error",
 ) -> go.Figure:
     """Plot test error against the number of frequencies, a line a method, with the interval of its mean.
 
-    Curves are means and half-widths of their intervals, (P,) each; `at_chosen` has both at the marked D.
+    Curves are means and half-widths of their intervals, (P,) each. `chosen`, one of the numbers, is marked.
     """
     D_values = np.asarray(D_values)
     fig = new_figure()
     add_rule(fig, x=chosen)
+    at = list(D_values).index(chosen)
     for method, (mean, margin) in curves.items():
         colour, symbol = METHOD_COLOURS[method], METHOD_SYMBOLS[method]
         low = np.maximum(mean - margin, 0)
@@ -73,14 +73,14 @@ def error_curves(
             mode="lines+markers",
             line={"color": colour, "width": 2},
             marker={"symbol": symbol, "size": 7},
-            name=f"{METHOD_NAMES[method]}: {_percent(*at_chosen[method])} at D = {chosen}",
+            name=f"{METHOD_NAMES[method]}: {_percent(mean[at], margin[at])} at D = {chosen}",
             legendgroup=method,
             customdata=100 * margin,
             hovertemplate="D = %{x}: %{y:.1f} ± %{customdata:.1f} %<extra>" + METHOD_NAMES[method] + "</extra>",
         )
         fig.add_scatter(
             x=[chosen],
-            y=[100 * at_chosen[method][0]],
+            y=[100 * mean[at]],
             mode="markers",
             marker={"symbol": symbol, "size": 13, "color": colour, "line": {"color": "#111111", "width": 1.5}},
             hovertemplate="D = %{x}: %{y:.1f} %<extra>" + METHOD_NAMES[method] + "</extra>",

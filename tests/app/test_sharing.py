@@ -37,7 +37,7 @@ FAR = {
     | {"landmarks": 8, "beta": 31.6, "C": 100.0},
     "kernel": {"kernel": "Matérn", "width": 1.58, "nu": 2.5, "D": 7, "seed": 42},
     "learn_kernel": {"data": "xor", "n": 80, "noise": 0.2, "seed": 5, "sigma": 1.0, "N": 200, "beta": 0.1, "rho": 0.1}
-    | {"mu": 3.5, "D": 7, "C": 10.0, "along": 2.0, "across": 0.501, "angle": 30},
+    | {"mu": 3.5, "D": 5, "along": 2.0, "across": 0.501, "angle": 30},
     "bounds": {"data": "circles", "n": 60, "noise": 0.3, "seed": 9, "sigma": 1.58, "N": 20, "eps": 0.2, "mu": 1.5}
     | {"form": "paper", "beta": 100.0, "price": True, "bound": "Theorem 4", "union": 20}
     | {"question": "Does it hold?", "samples": 70},

@@ -419,15 +419,18 @@ class Learning:
         self.plane = naive.frequency_plane(sample.X, sample.y, self.settings.kernel(), extent)
         self.points = plane_points(cell_centres(extent, len(self.plane.loss)))
 
+    def error_of(self, weighting, D: int) -> float:
+        return learning.error_curve(self.settings, weighting)[0][learning.CURVE_COUNTS.index(D)]
+
     @property
     def learned_error(self) -> float:
         """Mean test error of D frequencies drawn from the posterior."""
-        return learning.error_curve(self.settings, self.posterior, self.values.C, self.values.D)[self.values.D][0]
+        return self.error_of(self.posterior, self.values.D)
 
     @property
     def prior_error(self) -> float:
         """Mean test error of D frequencies drawn from the prior."""
-        return learning.error_curve(self.settings, ("rff",), self.values.C, self.values.D)[self.values.D][0]
+        return self.error_of(("rff",), self.values.D)
 
     def spots(self) -> np.ndarray:
         """Where the loss is smallest in each quadrant."""
@@ -473,7 +476,7 @@ def spectrum_4(before, after):
     drawn = learning.candidates(lost.settings).omega
     assert np.linalg.norm(drawn[:, None] - found.spots(), axis=2).min() > 1  # no spot's cosine was drawn
     assert found.learned_error < 0.85 * found.prior_error and found.prior_error < 0.35
-    many = learning.error_curve(lost.settings, lost.posterior, after.C, 50)[50][0]
+    many = lost.error_of(lost.posterior, 50)
     assert 0.4 < lost.learned_error < 0.5 and many > 0.35
     return found.learned_error, found.prior_error, lost.learned_error
 

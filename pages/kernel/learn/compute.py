@@ -23,6 +23,7 @@ from rff_engine.studies.toy import kernel as toy_kernels
 #: Numbers of frequencies of the error curves, and draws at each.
 CURVE_COUNTS = (1, 2, 5, 10, 20, 50)
 CURVE_DRAWS = 10
+_SMALL = 10
 #: Inverse temperatures of the curves of the divergence, and of the error: fewer, since it costs more.
 BETAS = tuple(float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31))
 ERROR_BETAS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-6, 7))
@@ -141,33 +142,22 @@ def posterior_path(settings: CandidateSettings) -> PosteriorPath:
     return PosteriorPath(BETAS, kl, second_order_kl_inverse(Q @ sampled.loss, kl, sampled.n, 0.05))
 
 
-def feature_errors(
-    settings: CandidateSettings, weighting: Weighting, C: float, D_values: tuple[int, ...]
-) -> np.ndarray:
-    """Measure test errors, (len(D_values), CURVE_DRAWS); the draws do not depend on `D_values`."""
+def error_curve(settings: CandidateSettings, weighting: Weighting) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean test errors at CURVE_COUNTS, and half their 95 % intervals."""
     sampled = candidates(settings)
-    return errors_of_weights(settings, sampled.omega, candidate_weights(sampled, weighting), C, D_values)
+    Q = candidate_weights(sampled, weighting)
+    return mean_and_margin(errors_of_weights(settings, sampled.omega, Q, CURVE_COUNTS))
 
 
-def error_curve(
-    settings: CandidateSettings, weighting: Weighting, C: float, D: int
-) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """Return the mean test error and half its 95 % interval at every one of CURVE_COUNTS, and at D."""
-    errors = dict(zip(CURVE_COUNTS, feature_errors(settings, weighting, C, CURVE_COUNTS), strict=True))
-    if D not in errors:
-        errors[D] = feature_errors(settings, weighting, C, (D,))[0]
-    return {count: mean_and_margin(errors[count]) for count in sorted(errors)}
-
-
-def feature_error_path(settings: CandidateSettings, C: float, D: int) -> np.ndarray:
+def feature_error_path(settings: CandidateSettings, D: int) -> np.ndarray:
     """Measure test errors of PBRFF at D features for every one of ERROR_BETAS, (len(ERROR_BETAS), CURVE_DRAWS)."""
     sampled = candidates(settings)
     Q = np.stack([candidate_weights(sampled, ("pbrff", beta)) for beta in ERROR_BETAS])
-    return errors_of_weights(settings, sampled.omega, Q, C, (D,))[:, 0]
+    return errors_of_weights(settings, sampled.omega, Q, (D,))[:, 0]
 
 
 def errors_of_weights(
-    settings: CandidateSettings, omega: np.ndarray, Q: np.ndarray, C: float, D_values: tuple[int, ...]
+    settings: CandidateSettings, omega: np.ndarray, Q: np.ndarray, D_values: tuple[int, ...], C: float = 1.0
 ) -> np.ndarray:
     """Measure test errors of a linear SVM on D features drawn from Q, for several D (Letarte et al. 2019, Section 5.4).
 
@@ -195,32 +185,41 @@ def errors_of_weights(
     omega = omega[distinct]
     # Single precision suffices for the sign of a test decision, and halves the time.
     waves, test_waves = (_waves(points, omega) for points in (sample.X, fresh.X.astype(np.float32)))
-    errors = np.stack([_errors_of_draws(waves, sample.y, test_waves, fresh.y, sampled[:, :D], C) for D in D_values])
+    errors = np.empty((len(D_values), len(sampled)))
+    # Small problems are solved together: alone, each would cost little but NumPy's calls.
+    small = [D for D in D_values if D <= _SMALL]
+    for together in ([small] if small else []) + [[D] for D in D_values if D > _SMALL]:
+        draws = [row[:D] for D in together for row in sampled]
+        of_draws = _errors_of_draws(waves, sample.y, test_waves, fresh.y, draws, C)
+        errors[[D_values.index(D) for D in together]] = of_draws.reshape(len(together), -1)
     return np.moveaxis(errors.reshape(len(D_values), *Q.shape[:-1], CURVE_DRAWS), 0, -2)
 
 
 def _waves(points: np.ndarray, omega: np.ndarray) -> np.ndarray:
-    """Compute cosines and sines, (2, K, n)."""
-    return np.stack(np.split(rff.fourier_features(points, omega, np.ones(len(omega))).T, 2))
+    """Compute cosines and sines, (2, K, n), those of a frequency side by side in memory."""
+    waves = rff.fourier_features(omega.astype(points.dtype), points, np.ones(len(points)))
+    return waves.reshape(len(omega), 2, -1).transpose(1, 0, 2)
 
 
 def _errors_of_draws(
-    waves: np.ndarray, y: np.ndarray, test_waves: np.ndarray, y_test: np.ndarray, sampled: np.ndarray, C: float
+    waves: np.ndarray, y: np.ndarray, test_waves: np.ndarray, y_test: np.ndarray, draws: list[np.ndarray], C: float
 ) -> np.ndarray:
-    """Measure the test error of each row of `sampled` (R, D), positions of frequencies in the waves."""
-    R, D = sampled.shape
+    """Measure the test error of each draw, positions of its frequencies in the waves."""
     # A frequency drawn r times becomes one pair of features times sqrt(r). Inner products, and hence the SVM,
     # stay the same, and a concentrated Q is cheap.
-    parts = [np.unique(row, return_counts=True) for row in sampled]
+    parts = []
+    for draw in draws:
+        rows, repeats = np.unique(draw, return_counts=True)
+        parts.append((rows, np.sqrt(repeats / len(draw)).astype(np.float32)))
     width = max(len(rows) for rows, _ in parts)
-    features = np.zeros((R, 2, width, waves.shape[2]))
-    for own, (rows, repeats) in zip(features, parts, strict=True):
-        own[:, : len(rows)] = waves[:, rows] * np.sqrt(repeats / D)[:, None]
-    coefficients, intercepts = linear_svm_batch(features.reshape(R, 2 * width, -1).transpose(0, 2, 1), y, C)
+    features = np.zeros((len(draws), 2, width, waves.shape[2]))
+    for own, (rows, scale) in zip(features, parts, strict=True):
+        np.multiply(waves[:, rows], scale[:, None], out=own[:, : len(rows)])
+    coefficients, intercepts = linear_svm_batch(features.reshape(len(draws), 2 * width, -1).transpose(0, 2, 1), y, C)
     decisions = np.repeat(intercepts[:, None], len(y_test), axis=1)
-    for decision, of_draw, (rows, repeats) in zip(decisions, coefficients, parts, strict=True):
-        weights = of_draw.reshape(2, width)[:, : len(rows)] * np.sqrt(repeats / D)
-        decision += sum(w.astype(np.float32) @ wave[rows] for w, wave in zip(weights, test_waves, strict=True))
+    for decision, of_draw, (rows, scale) in zip(decisions, coefficients, parts, strict=True):
+        weights = of_draw.astype(np.float32).reshape(2, width)[:, : len(rows)] * scale
+        decision += sum(w @ wave[rows] for w, wave in zip(weights, test_waves, strict=True))
     return ((decisions > 0) != (y_test > 0)).mean(axis=1)
 
 
@@ -230,14 +229,14 @@ def mean_and_margin(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values.mean(axis=-1), student_t.ppf(0.975, R - 1) * values.std(axis=-1, ddof=1) / np.sqrt(R)
 
 
-def numbers(settings: CandidateSettings, beta: float, rho: float, mu: float, D: int, C: float) -> pd.DataFrame:
+def numbers(settings: CandidateSettings, beta: float, rho: float, mu: float, D: int) -> pd.DataFrame:
     """Return all numbers as one table; errors are fractions, KL in nats, frequencies in radians per unit of x."""
     compared = weightings(beta, rho, mu)
     sampled = candidates(settings)
     weights = {method: candidate_weights(sampled, weighting) for method, weighting in compared.items()}
     summaries = [weight_summary(Q, mu) for Q in weights.values()]
     path = posterior_path(settings)
-    error_path, path_margin = mean_and_margin(feature_error_path(settings, C, D))
+    error_path, path_margin = mean_and_margin(feature_error_path(settings, D))
     tables = {
         "candidates": {
             "omega_1": sampled.omega[:, 0],
@@ -254,7 +253,7 @@ def numbers(settings: CandidateSettings, beta: float, rho: float, mu: float, D: 
         "errors": [
             {"method": method, "D": count, "test_error": mean, "half_width": half_width}
             for method, weighting in compared.items()
-            for count, (mean, half_width) in error_curve(settings, weighting, C, D).items()
+            for count, mean, half_width in zip(CURVE_COUNTS, *error_curve(settings, weighting), strict=True)
         ],
         "KL along beta": {"beta": path.betas, "KL": path.kl, "bound": path.bound},  # on the loss, at 95 %
         "errors along beta": {"beta": ERROR_BETAS, "test_error": error_path, "half_width": path_margin},
@@ -278,9 +277,8 @@ if __name__ == "__main__":
     beta = 10.0  # inverse temperature of PBRFF
     rho = 0.01  # radius of OKRFF, divided by N
     mu = 2.0  # order of its divergence
-    D = 10  # frequencies drawn
-    C = 1.0  # of the linear SVM on their features
+    D = 10  # frequencies drawn, for the errors along beta
 
     settings = CandidateSettings(ToyData(data, n, noise, seed, points), sigma, N, (along, across, angle))
-    table = numbers(settings, beta, rho, mu, D, C)
+    table = numbers(settings, beta, rho, mu, D)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

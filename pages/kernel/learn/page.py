@@ -3,22 +3,11 @@
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from pages.kernel.learn import compute, view
 from pages.shared import deferred, layout, lessons, live, sharing
 from pages.shared.controls import scales
 from pages.shared.controls.own_points import POINTS
-from pages.shared.controls.toy import (
-    BETA,
-    COST,
-    DATA_OR_OWN,
-    NOISE_OR_COPIES,
-    NUMBER_SAMPLED,
-    SEED,
-    SIGMA_LIVE,
-    toy_data,
-)
+from pages.shared.controls.toy import BETA, DATA_OR_OWN, NOISE_OR_COPIES, NUMBER_SAMPLED, SEED, SIGMA_LIVE, toy_data
 from pages.shared.controls.widgets import Number, Scale, mount, show_rest
 from pages.shared.figures import paths
 from pages.shared.live import own_points as canvas
@@ -26,7 +15,7 @@ from pages.shared.server import workers
 from pages.shared.server.cache import cache_results
 from rff_engine.plots import learning
 
-known = "candidates", "posterior_path", "feature_errors", "feature_error_path"
+known = "candidates", "posterior_path", "error_curve", "feature_error_path"
 cache_results(compute, *known, parts_in_workers=["errors_of_weights"])  # a worker would draw candidates each time
 cache_results(view, "packed_draws")
 
@@ -51,7 +40,7 @@ CONTROLS = (
     TEMPERATURE,
     RADIUS,
     Number("mu", "Order μ of the divergence", "2 is the chi-square divergence.", 1.1, 5.0, 2.0, 0.1),
-    Scale("D", "Features drawn: frequencies D", None, (1, 2, 3, 5, 7, 10, 15, 20, 30, 50), 10),
+    Scale("D", "Features drawn: frequencies D", None, compute.CURVE_COUNTS, 10),
     "Prior",
     WIDTH,
     *ELLIPSE,
@@ -61,7 +50,6 @@ CONTROLS = (
     NOISE_OR_COPIES,
     NUMBER_SAMPLED,
     SEED,
-    COST,
 )
 
 HANDLES = (
@@ -100,16 +88,11 @@ def show_live(values, settings: compute.CandidateSettings) -> None:
 def show_errors(values, settings: compute.CandidateSettings) -> None:
     """Show the test error against D, for each distribution of frequencies."""
     compared = compute.weightings(values.beta, values.rho, values.mu)
-    by_count = workers.results(
-        {
-            method: partial(compute.error_curve, settings, weighting, values.C, values.D)
-            for method, weighting in compared.items()
-        }
+    curves = workers.results(
+        {method: partial(compute.error_curve, settings, weighting) for method, weighting in compared.items()}
     )
-    curves = {method: np.transpose([errors[D] for D in compute.CURVE_COUNTS]) for method, errors in by_count.items()}
-    at_chosen = {method: errors[values.D] for method, errors in by_count.items()}
     layout.figure(
-        learning.error_curves(compute.CURVE_COUNTS, curves, values.D, at_chosen, error_name=settings.data.test_error),
+        learning.error_curves(compute.CURVE_COUNTS, curves, values.D, error_name=settings.data.test_error),
         "**Compare the curves at few features: does learning help there?**",
         f"A linear SVM on [[D]] frequencies drawn from each distribution, tested on {settings.data.fresh_points}: mean "
         f"of {compute.CURVE_DRAWS} draws, with the 95 % interval of the mean; the large markers are at the current D. "
@@ -123,7 +106,7 @@ def show_errors(values, settings: compute.CandidateSettings) -> None:
 def show_path(values, settings: compute.CandidateSettings) -> None:
     """Show the test error, the bound and the KL divergence against β."""
     path = compute.posterior_path(settings)
-    error, margin = compute.mean_and_margin(compute.feature_error_path(settings, values.C, values.D))
+    error, margin = compute.mean_and_margin(compute.feature_error_path(settings, values.D))
     name = f"{settings.data.test_error} of PBRFF at D = {values.D}"
     layout.figure(
         paths.errors_and_kl(
@@ -172,7 +155,7 @@ def show(values) -> None:
         "learn_kernel",
         CONTROLS,
         values,
-        lambda: compute.numbers(settings, values.beta, values.rho, values.mu, values.D, values.C),
+        lambda: compute.numbers(settings, values.beta, values.rho, values.mu, values.D),
         {"n": settings.data.n},
         {POINTS.key: values.points} if values.points else {},
     )

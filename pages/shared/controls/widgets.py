@@ -390,12 +390,15 @@ def show_rest(part: Callable[[SimpleNamespace], object]) -> None:
     """Show the rest of a page, or a part of it, by the values of its controls.
 
     A change of a control runs and sends `part` again, and neither the controls nor the words above unless they depend
-    on it.
+    on it. The last part of a page, with its picture, comes first.
     """
+    shown: list[str] = st.session_state[_MOUNTED]["rest"]
+    key = f"part {len(shown)} of {navigation.current_page()}"
 
-    @st.fragment(key=_rest())
+    @st.fragment(key=key)
     def show() -> None:
-        st.session_state[_MOUNTED]["rest"] = True
+        if key not in shown:
+            shown.append(key)
         navigation.count_run()
         with workers.compute_slot():
             part(st.session_state[_MOUNTED]["read"]())
@@ -403,15 +406,11 @@ def show_rest(part: Callable[[SimpleNamespace], object]) -> None:
     show()
 
 
-def _rest() -> str:
-    return f"rest of {navigation.current_page()}"
-
-
 def _rerun_rest(key: str) -> None:
     """Run again only what `show_rest` has shown, if it has, after a change of this control."""
     mounted = st.session_state[_MOUNTED]
     if browser.interactive and mounted["rest"] and key in mounted["alone"]:
-        st.rerun([undo.KEY, _rest()])
+        st.rerun([undo.KEY, *reversed(mounted["rest"])])
 
 
 def rerun_page() -> None:
@@ -473,7 +472,7 @@ def _forget_other_pages(controls: list[Control]) -> None:
     """Drop the values of the previous page after a change of page: the link or the defaults set the controls."""
     here = navigation.current_page()
     mounted = st.session_state.setdefault(_MOUNTED, {"page": here, "keys": set()})
-    mounted["rest"] = False
+    mounted["rest"] = []
     if mounted["page"] != here:
         for key in mounted["keys"]:
             st.session_state.pop(key, None)

@@ -1,5 +1,7 @@
 """Experiments in the plane, compared with naive formulas, and their properties."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
@@ -159,7 +161,7 @@ def test_error_curve_equals_svms_on_growing_prefixes():
     sampled = learning.candidates(CANDIDATES)
     omega = sampled.omega
     Q = learning.candidate_weights(sampled, ("pbrff", 3.0))  # concentrated: frequencies repeat
-    errors = learning.errors_of_weights(CANDIDATES, omega, Q, 2.0, (1, 3, 12))
+    errors = learning.errors_of_weights(CANDIDATES, omega, Q, (1, 3, 12), 2.0)
     assert errors.shape == (3, 10)
     rng = np.random.default_rng((0, 1))
     seeds = [int(rng.integers(2**31)) for _ in range(10)]
@@ -170,19 +172,23 @@ def test_error_curve_equals_svms_on_growing_prefixes():
             assert errors[i, draw] == pytest.approx(by_hand, abs=0.005)
 
 
+def errors_of(*weighting):
+    """Measure test errors of a weighting by numbers of frequencies."""
+    drawn = learning.candidates(CANDIDATES)
+    return partial(learning.errors_of_weights, CANDIDATES, drawn.omega, learning.candidate_weights(drawn, weighting))
+
+
 def test_error_does_not_depend_on_other_points_of_the_curve():
-    curve, alone, backwards = (
-        learning.feature_errors(CANDIDATES, ("rff",), 1.0, counts) for counts in ((1, 5, 20), (5,), (20, 5, 1))
-    )
+    curve, alone, backwards = (errors_of("rff")(counts) for counts in ((1, 5, 20), (5,), (20, 5, 1)))
     np.testing.assert_array_equal(alone[0], curve[1])
     np.testing.assert_array_equal(backwards[::-1], curve)
 
 
 def test_several_weightings_at_once_have_the_errors_of_each():
-    together = learning.feature_error_path(CANDIDATES, 1.0, 15)
+    together = learning.feature_error_path(CANDIDATES, 15)
     assert together.shape == (13, 10)
     for one, beta in zip(together, learning.ERROR_BETAS, strict=True):
-        alone = learning.feature_errors(CANDIDATES, ("pbrff", beta), 1.0, (15,))[0]
+        alone = errors_of("pbrff", beta)((15,))[0]
         np.testing.assert_allclose(one, alone, atol=1 / 2000 + 1e-12)  # rounding may move a point on the boundary
     assert np.ptp(together.mean(axis=1)) > 0.01
 
