@@ -9,6 +9,7 @@ import pytest
 
 from datasets.points import encode_points
 from datasets.toy_data import ToyData
+from pages.bounds.certificates.compute import CertificateSettings
 from pages.kernel.learn import compute as learning
 from pages.shared.server import cache
 from pages.shared.server.cache import shared_cache
@@ -70,6 +71,8 @@ def test_results_of_points_drawn_by_hand_stay_in_their_session(monkeypatch):
     seen(settings, settings)
     seen(settings, learning.CandidateSettings(ToyData("".join("moons"), 20, 0.1, 0), 1.0, 10))
     assert kept[1] == kept[2]  # equal, though made of other objects
+    seen(CertificateSettings(toy, 1.0, 1.0, 1, 0.5, 0.05))  # its `points` are drawn from a seed
+    assert len(kept) == 4
 
 
 @pytest.mark.slow

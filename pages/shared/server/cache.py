@@ -64,8 +64,7 @@ def cache_results(
 
 def _drawn_by_hand(value) -> bool:
     """Return whether a description has points that its reader has drawn, see `ToyData`."""
-    if is_dataclass(value):
-        return bool(getattr(value, "points", "")) or any(
-            _drawn_by_hand(getattr(value, one.name)) for one in fields(value)
-        )
+    if is_dataclass(value):  # whose properties may be costly, or have that name too
+        named = {one.name: getattr(value, one.name) for one in fields(value)}
+        return bool(named.get("points")) or any(map(_drawn_by_hand, named.values()))
     return isinstance(value, tuple) and any(map(_drawn_by_hand, value))
