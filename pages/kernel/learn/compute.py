@@ -23,7 +23,7 @@ from rff_engine.studies.toy import kernel as toy_kernels
 #: Numbers of frequencies of the error curves, and draws at each.
 CURVE_COUNTS = (1, 2, 5, 10, 20, 50)
 CURVE_DRAWS = 10
-_SMALL = 10
+_SMALL = 10  # the largest number whose SVMs are fitted together
 #: Inverse temperatures of the curves of the divergence, and of the error: fewer, since it costs more.
 BETAS = tuple(float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31))
 ERROR_BETAS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-6, 7))
