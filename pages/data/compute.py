@@ -68,7 +68,8 @@ def shipped_table(study: str) -> pd.DataFrame:
 
 def shipped_means(study: str, method: str, beta: str = VALIDATED) -> dict[str, pd.DataFrame]:
     """Return `means` of the rows of a method that ship, by data set; at one β unless validation chooses it."""
-    rows = shipped_table(study).query("method == @method")
+    rows = shipped_table(study)
+    rows = rows[rows["method"] == method]
     rows = rows if beta == VALIDATED else rows[rows["beta"] == float(beta)]
     return dict(list(means(study, rows).groupby("dataset", sort=False)))
 

@@ -51,7 +51,8 @@ def _curves(name: str, means: pd.DataFrame) -> dict[str, Any]:
         empty = {"x": [], "test_error": [], "train_error": [], "half_width": []}
         curve = curves.setdefault((row["method"], random), {"method": row["method"], "random": random} | empty)
         curve["x"].append(100 * float(row["share"]) if "share" in row else float(row["D"]))
+        if row["runs"] < _FEWEST_RUNS:
+            row["half_width"] = 0.0
         for error in ("test_error", "train_error", "half_width"):
-            known = error != "half_width" or row["runs"] >= _FEWEST_RUNS
-            curve[error].append(round(100 * row[error], 4) if known else 0.0)
+            curve[error].append(round(100 * row[error], 4))
     return {"name": name, "runs": int(means["runs"].max()), "curves": list(curves.values()), "svm": svm}

@@ -23,7 +23,6 @@ from rff_engine.studies.toy import kernel as toy_kernels
 #: Numbers of frequencies of the error curves, and draws at each.
 CURVE_COUNTS = (1, 2, 5, 10, 20, 50)
 CURVE_DRAWS = 10
-_SMALL = 10  # the largest number whose SVMs are fitted together
 #: Inverse temperatures of the curves of the divergence, and of the error: fewer, since it costs more.
 BETAS = tuple(float(f"{10 ** (k / 10):.3g}") for k in range(-30, 31))
 ERROR_BETAS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-6, 7))
@@ -185,13 +184,7 @@ def errors_of_weights(
     omega = omega[distinct]
     # Single precision suffices for the sign of a test decision, and halves the time.
     waves, test_waves = (_waves(points, omega) for points in (sample.X, fresh.X.astype(np.float32)))
-    errors = np.empty((len(D_values), len(sampled)))
-    # Small problems are solved together: alone, each would cost little but NumPy's calls.
-    small = [D for D in D_values if D <= _SMALL]
-    for together in ([small] if small else []) + [[D] for D in D_values if D > _SMALL]:
-        draws = [row[:D] for D in together for row in sampled]
-        of_draws = _errors_of_draws(waves, sample.y, test_waves, fresh.y, draws, C)
-        errors[[D_values.index(D) for D in together]] = of_draws.reshape(len(together), -1)
+    errors = np.stack([_errors_of_draws(waves, sample.y, test_waves, fresh.y, sampled[:, :D], C) for D in D_values])
     return np.moveaxis(errors.reshape(len(D_values), *Q.shape[:-1], CURVE_DRAWS), 0, -2)
 
 
@@ -202,24 +195,23 @@ def _waves(points: np.ndarray, omega: np.ndarray) -> np.ndarray:
 
 
 def _errors_of_draws(
-    waves: np.ndarray, y: np.ndarray, test_waves: np.ndarray, y_test: np.ndarray, draws: list[np.ndarray], C: float
+    waves: np.ndarray, y: np.ndarray, test_waves: np.ndarray, y_test: np.ndarray, sampled: np.ndarray, C: float
 ) -> np.ndarray:
-    """Measure the test error of each draw, positions of its frequencies in the waves."""
+    """Measure the test error of each row of `sampled` (R, D), positions of frequencies in the waves."""
+    R, D = sampled.shape
     # A frequency drawn r times becomes one pair of features times sqrt(r). Inner products, and hence the SVM,
     # stay the same, and a concentrated Q is cheap.
-    parts = []
-    for draw in draws:
-        rows, repeats = np.unique(draw, return_counts=True)
-        parts.append((rows, np.sqrt(repeats / len(draw)).astype(np.float32)))
+    parts = [np.unique(row, return_counts=True) for row in sampled]
     width = max(len(rows) for rows, _ in parts)
-    features = np.zeros((len(draws), 2, width, waves.shape[2]))
-    for own, (rows, scale) in zip(features, parts, strict=True):
-        np.multiply(waves[:, rows], scale[:, None], out=own[:, : len(rows)])
-    coefficients, intercepts = linear_svm_batch(features.reshape(len(draws), 2 * width, -1).transpose(0, 2, 1), y, C)
+    features = np.zeros((R, 2, width, waves.shape[2]))
+    for own, (rows, repeats) in zip(features, parts, strict=True):
+        own[:, : len(rows)] = waves[:, rows] * np.sqrt(repeats / D)[:, None]
+    points = features.reshape(R, 2 * width, -1).transpose(0, 2, 1)
+    coefficients, intercepts = linear_svm_batch(points, y, C)
     decisions = np.repeat(intercepts[:, None], len(y_test), axis=1)
-    for decision, of_draw, (rows, scale) in zip(decisions, coefficients, parts, strict=True):
-        weights = of_draw.astype(np.float32).reshape(2, width)[:, : len(rows)] * scale
-        decision += sum(w @ wave[rows] for w, wave in zip(weights, test_waves, strict=True))
+    for decision, of_draw, (rows, repeats) in zip(decisions, coefficients, parts, strict=True):
+        weights = of_draw.reshape(2, width)[:, : len(rows)] * np.sqrt(repeats / D)
+        decision += sum(w.astype(np.float32) @ wave[rows] for w, wave in zip(weights, test_waves, strict=True))
     return ((decisions > 0) != (y_test > 0)).mean(axis=1)
 
 
