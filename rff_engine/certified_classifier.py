@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import copy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
@@ -188,6 +190,8 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         and five times on four fifths of the first rows to foresee the number of errors.
     n_blocks : int
         Blocks of the progressive scheme, at most as many as there are rows.
+    n_draws : int
+        Draws of the frequencies of each of `features` to choose among, by the same kernel or learned weights.
 
     Attributes
     ----------
@@ -275,6 +279,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         estimator: Any = None,
         scheme: Literal["split", "progressive"] = "split",
         n_blocks: int = 5,
+        n_draws: int = 1,
     ):
         self.features: Any = features
         self.prior_fraction: float = prior_fraction
@@ -283,6 +288,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         self.estimator: Any = estimator
         self.scheme: Literal["split", "progressive"] = scheme
         self.n_blocks: int = n_blocks
+        self.n_draws: int = n_draws
 
     def fit(self, X: MatrixLike, y: ArrayLike, **fit_params: Any) -> Self:
         """Choose features and the weights of the smallest bound.
@@ -321,6 +327,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         warn_if_hollow(X, y, getattr(self, "feature_names_in_", None))
         rng = as_rng(self.random_state)
         maps = [] if self.estimator is not None else [self._seeded(features, rng) for features in self._maps()]
+        self._other_draws = [draw_seed(rng) for _ in range(1, check_count(self.n_draws, "n_draws"))]
         order = rng.permutation(len(codes))
         self.arm_bounds_: dict[str, float] = {}
         prior, self.bound_rows_ = order[:n_prior], np.sort(order[n_prior:])
@@ -466,7 +473,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         alone = len(prior) > 0 and len(set(codes[prior])) < 2
         if alone:
             _warn_of_one_class(self.classes_[codes[prior]])
-            maps = [FunctionTransformer(_nothing, accept_sparse=True)]
+            maps, self._other_draws = [FunctionTransformer(_nothing, accept_sparse=True)], []
         if len(self.classes_) > 2:
             return self._fit_several_classes(maps, X, codes, prior)
         fit = self._fit_on_other_rows if len(prior) else self._fit_on_the_same_rows
@@ -479,16 +486,15 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         """Fit each class against the rest: map and C err least on validation rows; weights fit the prior's rows."""
         valid, train = self._rows_of_prior(codes, prior)
         K, errors = len(self.classes_), []
-        for features in maps:
-            of_train = _safe_indexing(X, train)
-            fitted = _fitted(clone(features), of_train, codes[train])
+        of_train = _safe_indexing(X, train)
+        for fitted in self._all_draws(maps, of_train, codes[train]):
             weights = learn_rest(_mapped(fitted, of_train), codes[train], K)
             decisions = unit_features(_mapped(fitted, _safe_indexing(X, valid))) @ weights.transpose(0, 2, 1)
             errors.append((decisions.argmax(axis=2) != codes[valid]).mean(axis=1))
         least = int(np.argmin(errors))
         best, c = divmod(least, len(SVM_COSTS))
         of_prior, of_bound = _safe_indexing(X, prior), _safe_indexing(X, self.bound_rows_)
-        self.features_ = _fitted(maps[best], of_prior, codes[prior])
+        self.features_ = self._draw_again(maps, best, of_prior, codes[prior])
         self.coef_ = learn_rest(_mapped(self.features_, of_prior), codes[prior], K, SVM_COSTS[c : c + 1])[0]
         predicted = (self._unit_features(of_bound) @ self.coef_.T).argmax(axis=1)
         return self._held_out(int((predicted != codes[self.bound_rows_]).sum()))
@@ -523,6 +529,20 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         ]
         return features.set_params(**{name: draw_seed(rng) for name in open_seeds})
 
+    def _all_draws(self, maps, X, y) -> Iterator[Any]:
+        """Fit each map, and draw its frequencies `n_draws` times."""
+        for features in maps:
+            fitted = _fitted(clone(features), X, y)
+            yield fitted
+            for seed in self._other_draws:
+                yield _redrawn(fitted, seed)
+
+    def _draw_again(self, maps, k: int, X, y) -> Any:
+        """Fit the map of draw k, and draw its frequencies as before."""
+        i, draw = divmod(k, 1 + len(self._other_draws))
+        fitted = _fitted(maps[i], X, y)
+        return _redrawn(fitted, self._other_draws[draw - 1]) if draw else fitted
+
     def _fit_on_other_rows(self, maps, X, signs, prior) -> tuple[VotePosterior, VotePosterior | HeldOutErrors]:
         """Return the vote and its bound: the prior's vote by errors on the other rows, or one learned from these."""
         valid, train = self._rows_of_prior(signs, prior)
@@ -530,12 +550,11 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
             _safe_indexing(X, rows) for rows in (train, valid, prior, self.bound_rows_)
         )
         kept, tried, share = signs[self.bound_rows_], [], (1 - TEST_SET_SHARE) * self.epsilon
-        for features in maps:
-            fitted = _fitted(clone(features), of_train, signs[train])
+        for fitted in self._all_draws(maps, of_train, signs[train]):
             mapped = _mapped(fitted, of_train), signs[train], _mapped(fitted, of_valid), signs[valid]
             tried.append(learn_prior(*mapped, len(kept), share))
-        best = min(range(len(maps)), key=lambda i: tried[i].bound)
-        self.features_ = _fitted(maps[best], of_prior, signs[prior])
+        best = min(range(len(tried)), key=lambda i: tried[i].bound)
+        self.features_ = self._draw_again(maps, best, of_prior, signs[prior])
         (direction,) = svm_weights(_mapped(self.features_, of_prior), signs[prior] > 0, [tried[best].C])
         mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
         z = self._unit_features(of_bound)
@@ -553,7 +572,8 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         votes, kept = [], []
         for features in maps:
             _check_prior_is_fixed(features)
-            _fitted(features, X, signs)
+        maps = list(self._all_draws(maps, X, signs))
+        for features in maps:
             rows = np.setdiff1d(self.bound_rows_, getattr(features, "landmark_indices_", ()))
             if len(rows) == 0:
                 raise ValueError(
@@ -869,6 +889,18 @@ def _fitted(features, X, y) -> Any:
         return features.fit(X, y)
     features.n_features_in_ = X.shape[1]
     return features._fit_points(X, y)
+
+
+def _redrawn(features, seed) -> Any:
+    """Return a copy of a fitted transformer with another draw of its frequencies."""
+    if not hasattr(features, "_draw"):
+        raise ValueError(
+            f"n_draws is above 1, and features holds {type(features).__name__}, which draws no frequencies; Fourier "
+            "features are needed."
+        )
+    other = copy(features)
+    other._draw(as_rng(seed))
+    return other
 
 
 def _mapped(features, X) -> np.ndarray:

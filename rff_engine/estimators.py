@@ -287,6 +287,7 @@ class BaseFourierFeatures(BaseTransformer):
     """Features with a cosine and a sine for each of `frequencies_`."""
 
     n_components: int
+    n_features_in_: int
     n_jobs: int | None = None
     frequencies_: np.ndarray
 
@@ -406,9 +407,12 @@ class RandomFourierFeatures(BaseFourierFeatures):
         check_fits(2 * D * X.shape[1], f"n_components is {D}")
         check_jobs(self.n_jobs)
         self.kernel_: SpectralKernel = self._kernel_with_width(X, y=y)
-        rng = as_rng(self.random_state)
-        self.frequencies_: np.ndarray = draw_frequencies(self.kernel_, D, X.shape[1], self.sampling, rng)
+        self._draw(as_rng(self.random_state))
         return self
+
+    def _draw(self, rng) -> None:
+        D, d = self.n_components, self.n_features_in_
+        self.frequencies_: np.ndarray = draw_frequencies(self.kernel_, D, d, self.sampling, rng)
 
 
 class BaseLearnedFeatures(BaseFourierFeatures):
@@ -416,7 +420,6 @@ class BaseLearnedFeatures(BaseFourierFeatures):
 
     n_components: int
     n_candidates: int
-    n_features_in_: int
     random_state: RandomState
     epsilon: float
     weights_: np.ndarray
@@ -577,9 +580,13 @@ class BaseLearnedFeatures(BaseFourierFeatures):
         self.n_samples_fit_: int = _whole(n)
         self._learn_weights(self.alignment_loss_, n)
         self._warn_of_few_candidates()
+        self._draw(rng)
+        return self
+
+    def _draw(self, rng) -> None:
+        """Draw the frequencies by the weights."""
         self.candidate_indices_: np.ndarray = rng.choice(len(self.weights_), size=self.n_components, p=self.weights_)
         self.frequencies_: np.ndarray = self._candidates.take(self.candidate_indices_)
-        return self
 
     def _warn_of_few_candidates(self) -> None:
         left = effective_number(self.weights_)

@@ -37,7 +37,7 @@ MODELS = [
     rff.CertifiedClassifier(LEARNED, random_state=0),
     rff.CertifiedClassifier(LANDMARKS, random_state=0),
     rff.CertifiedClassifier([RANDOM, LANDMARKS], prior_fraction=0.3, epsilon=0.01, random_state=0),
-    rff.CertifiedClassifier([RANDOM, LEARNED, OPTIMIZED], prior_fraction=0, random_state=0),
+    rff.CertifiedClassifier([RANDOM, LEARNED, OPTIMIZED], prior_fraction=0, random_state=0, n_draws=2),
     rff.CertifiedClassifier([CHOSEN], prior_fraction=0, random_state=0),
 ]
 IDS = ["learned", "landmarks", "two maps", "no prior rows", "chosen landmarks"]
@@ -76,7 +76,7 @@ def test_the_bound_is_that_of_its_formula(model):
     z = features / np.sqrt((features**2).sum(axis=1))[:, None]
     margins = signs * (z @ fitted.coef_)
     scale = np.linalg.norm(fitted.coef_ - fitted.prior_coef_)
-    n_maps = len(model.features) if model.prior_fraction == 0 else 1
+    n_maps = len(model.features) * model.n_draws if model.prior_fraction == 0 else 1
     learned = model.prior_fraction == 0 and hasattr(fitted.features_, "weights_")
     ratio = 0.0
     if learned:
@@ -215,6 +215,33 @@ def test_other_labels_on_the_rows_of_the_bound_change_neither_features_nor_prior
     np.testing.assert_array_equal(other.features_.frequencies_, first.features_.frequencies_)
     np.testing.assert_array_equal(other.prior_coef_, first.prior_coef_)
     assert other.risk_bound_ != first.risk_bound_
+
+
+@pytest.mark.parametrize("features", [RANDOM, LEARNED, OPTIMIZED], ids=["random", "learned", "optimized"])
+def test_the_best_of_several_draws_by_the_same_weights_pays_for_them(features):
+    X, y = sample()
+    one, several = (
+        rff.CertifiedClassifier(features, prior_fraction=0, random_state=0, n_draws=n).fit(X, y) for n in (1, 20)
+    )
+    assert several.risk_bound_ <= one.posterior_.after_look(20).bound + 1e-3
+    assert not np.isin(several.features_.frequencies_, one.features_.frequencies_).all()  # the first is not the best
+    if features is not RANDOM:
+        np.testing.assert_array_equal(several.features_.weights_, one.features_.weights_)
+        chosen = several.features_.candidate_indices_
+        np.testing.assert_array_equal(several.features_.frequencies_, several.features_._candidates.take(chosen))
+
+
+@pytest.mark.parametrize("make", [sample, lambda: three_classes()])
+def test_prior_rows_choose_among_draws(make):
+    X, y = make()
+    found = [
+        rff.CertifiedClassifier(rff.RandomFourierFeatures(KERNEL, 2), random_state=seed, n_draws=n).fit(X, y)
+        for n in (1, 10)
+        for seed in range(5)
+    ]
+    assert np.mean([model.risk_bound_ for model in found[5:]]) < np.mean([model.risk_bound_ for model in found[:5]])
+    with pytest.raises(ValueError, match="n_draws is above 1, and features holds NystroemFeatures, which draws no"):
+        rff.CertifiedClassifier(rff.NystroemFeatures(KERNEL, 5), n_draws=2).fit(X, y)
 
 
 def test_the_surrogate_is_convex_above_the_margin_error_and_minimised():

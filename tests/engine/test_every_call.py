@@ -242,7 +242,7 @@ WRONG = {
     "indices": [[10], [-1], [[0]], [0.5], 3, ["a"]],
     "b": [3, -1],
     **dict.fromkeys(("n_frequencies", "n_features", "n", "n_components", "n_candidates", "n_pilot"), COUNT),
-    **dict.fromkeys(("n_estimators", "max_iter", "n_blocks", "inner_steps"), COUNT),
+    **dict.fromkeys(("n_estimators", "max_iter", "n_blocks", "n_draws", "inner_steps"), COUNT),
     "n_landmarks": [0, -1, 2.5, "4"],
     **dict.fromkeys(("beta", "rho", "tol", "agreement"), NOT_NEGATIVE),
     "mu": [1, 0, -2.0, np.nan, np.inf, "2", None],

@@ -106,10 +106,10 @@ def certified_classifier(
         Draws to compare: on the prior's rows at no price, without such rows on the bound's rows.
     """
     rng = as_rng(random_state)
-    seeds = [draw_seed(rng) for _ in range(check_count(tries, "tries"))]
-    maps = [_feature_map(method, kernel, n_components, beta, seed) for seed in seeds]
+    features = _feature_map(method, kernel, n_components, beta, draw_seed(rng))
+    model = CertifiedClassifier(features, prior_fraction, epsilon, draw_seed(rng), n_draws=check_count(tries, "tries"))
     # In float32 cosines of a few hundred points are as good and ten times as fast.
-    return CertifiedClassifier(maps, prior_fraction, epsilon, draw_seed(rng)).fit(np.asarray(X, np.float32), y)
+    return model.fit(np.asarray(X, np.float32), y)
 
 
 def _feature_map(method: str, kernel: SpectralKernel, n_components: int, beta: float, seed: int | None) -> Any:
