@@ -21,21 +21,21 @@ TABLED_D = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 LEARNED = ("sample", "cluster", "supervise")
 
 
-def beside_paper(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
+def beside_paper(target: str) -> pd.DataFrame:
     """Compare a table or figure of a paper with its reruns, see `reproduction.compare_with_paper`."""
     with Store(reproduction.SHIPPED, read_only=True) as store:
-        return reproduction.compare_with_paper(target, reproduction.known_rows(store, target, scaled=scaled))
+        return reproduction.compare_with_paper(target, reproduction.known_rows(store, target))
 
 
-def made_by(target: str, scaled: tuple[str, ...]) -> pd.DataFrame:
+def made_by(target: str) -> pd.DataFrame:
     """Read settings, time and provenance of each finished run behind a table or figure."""
     with Store(reproduction.SHIPPED, read_only=True) as store:
-        return reproduction.provenance(store, reproduction.specs(target, scaled=scaled))
+        return reproduction.provenance(store, reproduction.specs(target))
 
 
-def numbers(target: str, scaled: tuple[str, ...], dataset: str, r: int) -> pd.DataFrame:
+def numbers(target: str, dataset: str, r: int) -> pd.DataFrame:
     """Return the rows of one figure, of one number of frequencies, or of the whole table."""
-    return rows_of(beside_paper(target, scaled), target, dataset, r)
+    return rows_of(beside_paper(target), target, dataset, r)
 
 
 def rows_of(comparison: pd.DataFrame, target: str, dataset: str, r: int) -> pd.DataFrame:
@@ -81,7 +81,6 @@ if __name__ == "__main__":
     target = "table1"  # or "figure2", "figure3", "figure5", "figure6", "li-table2", "li-table3"
     dataset = "breast"  # that of a figure; a table has all
     r = 200  # frequencies, of "li-table2"
-    scaled = ()  # data sets whose columns are standardised: ("adult",)
 
-    table = numbers(target, scaled, dataset, r)
+    table = numbers(target, dataset, r)
     table.to_csv(sys.argv[1] if sys.argv[1:] else sys.stdout, index=False)

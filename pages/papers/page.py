@@ -1,7 +1,6 @@
 """Paper against rerun: the results of Letarte et al. (2019) and Li et al. (2019), compared with reruns."""
 
 from contextlib import suppress
-from itertools import product
 from pathlib import Path
 from threading import Timer
 
@@ -9,7 +8,7 @@ import streamlit as st
 
 from pages.papers import compute, figures as reruns
 from pages.shared import browser, deferred, layout, sharing
-from pages.shared.controls.widgets import Options, Switch, mount, show_rest
+from pages.shared.controls.widgets import Options, mount, show_rest
 from pages.shared.server.cache import cache_results, shared_cache
 from rff_engine.studies.reports import letarte, li
 from rff_engine.studies.reports.comparison import Judgement, judgement, notes
@@ -31,18 +30,10 @@ FIGURES = ("Figures 2 and 6", "Figures 3 and 5")
 SIZES = tuple(map(str, li.SIZES))
 
 CONTROLS = (
-    "What to compare",
     Options(
         "what", "Table or figure", "Of Letarte et al. (2019), unless named otherwise.", tuple(SHOWN), "Table 1", True
     ),
-    Options("dataset", "Data set", None, letarte.DATASETS, "breast", only_if=("what", FIGURES)),
-    Switch(
-        "scaled",
-        "Scale the columns of adult",
-        "The paper does not scale them: one column reaches a million and more, and determines every distance. On: each "
-        "column has mean 0 and variance 1.",
-        only_if=("what", ("Table 1", *FIGURES)),
-    ),
+    Options("dataset", "Data set", None, letarte.DATASETS, "breast", True, only_if=("what", FIGURES)),
     Options("r", "Frequencies r", None, SIZES, SIZES[-1], True, only_if=("what", ("Li et al., Table 2",))),
 )
 
@@ -82,9 +73,9 @@ def show_table(comparison) -> None:
 
 
 @shared_cache
-def curves(target: str, scaled: tuple[str, ...], dataset: str):
+def curves(target: str, dataset: str):
     """Make a figure of Letarte et al. (2019) on one data set."""
-    comparison = compute.numbers(target, scaled, dataset, 0)
+    comparison = compute.numbers(target, dataset, 0)
     return reruns.curves_beside_paper(comparison, dataset, "D" if target == "figure5" else "share")
 
 
@@ -145,7 +136,7 @@ def show_methods(values, comparison) -> None:
         layout.link_errata()
 
 
-def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> None:
+def show_tables(target: str, dataset: str, of_view) -> None:
     """Show the numbers of the view and their sources in a fold, made and sent only while it is open."""
     shown = st.expander("Numbers and sources", icon=":material/table:", key="all_numbers", on_change="rerun")
     if not shown.open:
@@ -163,7 +154,7 @@ def show_tables(target: str, dataset: str, scaled: tuple[str, ...], of_view) -> 
             f"resumes where it was stopped; `python -m rff_engine reproduce {target} --output errors.csv` writes all "
             "numbers into one file."
         )
-        layout.table(compute.made_by(target, scaled))
+        layout.table(compute.made_by(target))
 
 
 @st.cache_resource(show_spinner=False)
@@ -171,9 +162,9 @@ def read_ahead() -> Timer:
     """Read the reruns of every table and figure in a separate thread, so that none is slow at its first visit."""
 
     def read() -> None:
-        for scaled, target in product(((), ("adult",)), SHOWN.values()):
+        for target in SHOWN.values():
             with suppress(OSError, ValueError):  # the page itself shows the error
-                compute.beside_paper(target, () if target in li.TARGETS else scaled)
+                compute.beside_paper(target)
 
     thread = Timer(0.7, read)  # after the first picture
     thread.daemon = True
@@ -184,9 +175,8 @@ def read_ahead() -> Timer:
 def show(values) -> None:
     """Show what follows the controls."""
     target = SHOWN[values.what]
-    scaled = ("adult",) if values.scaled and target not in li.TARGETS else ()
     with layout.show_errors():
-        comparison = compute.beside_paper(target, scaled)
+        comparison = compute.beside_paper(target)
     of_view = compute.rows_of(comparison, target, values.dataset, int(values.r))
     of = f" on {values.dataset}" if values.what in FIGURES else ""
     of += "" if target in li.TARGETS else " of Letarte et al."
@@ -197,13 +187,13 @@ def show(values) -> None:
         if target == "table1":
             show_table(of_view)
         else:
-            show_curves(curves(target, scaled, values.dataset), of_view, comparison, target, values.dataset)
+            show_curves(curves(target, values.dataset), of_view, comparison, target, values.dataset)
         show_notes(target, values.dataset)
-    deferred.show("tables", lambda: show_tables(target, values.dataset, scaled, of_view))
+    deferred.show("tables", lambda: show_tables(target, values.dataset, of_view))
     read_ahead()
     if PLOTLY:
         _ahead(data={"script": f"./static/js/{PLOTLY.name}"}, key="figures_ahead")
-    sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "scaled": scaled, "r": int(values.r)})
+    sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "r": int(values.r)})
 
 
 def main() -> None:
