@@ -15,8 +15,6 @@ import pandas as pd
 from rff_engine.studies.reports import reproduction
 from rff_engine.studies.running.store import Store
 
-#: Numbers of features in the table below a figure.
-TABLED_D = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 #: The methods that Li et al. (2019) propose.
 LEARNED = ("sample", "cluster", "supervise")
 
@@ -64,16 +62,6 @@ def orders(comparison: pd.DataFrame) -> tuple[list[str], list[str]]:
     better = by_name.index[by_name["paper"]["pb"] < by_name["paper"]["rbf"]]
     here = by_name.index[by_name["mean"]["pb"] < by_name["mean"]["rbf"]]
     return list(better), list(better.intersection(here))
-
-
-def differences(comparison: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Return errors of Figures 3 and 5 on a data set, of the paper and the rerun, and their difference, in percent."""
-    rows = comparison[(comparison["dataset"] == dataset) & comparison["D"].isin(TABLED_D)]
-    table = rows[["method", "D", "paper", "published", "mean", "spread"]].copy()
-    table["difference"] = table["published"] - table["paper"]
-    errors = ["paper", "published", "mean", "spread", "difference"]
-    table[errors] = (100 * table[errors]).round(2)
-    return table[["method", "D", "paper", "published", "difference", "mean", "spread"]]
 
 
 if __name__ == "__main__":

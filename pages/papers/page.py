@@ -136,16 +136,13 @@ def show_methods(values, comparison) -> None:
         layout.link_errata()
 
 
-def show_tables(target: str, dataset: str, of_view) -> None:
+def show_tables(target: str, of_view) -> None:
     """Show the numbers of the view and their sources in a fold, made and sent only while it is open."""
     shown = st.expander("Numbers and sources", icon=":material/table:", key="all_numbers", on_change="rerun")
     if not shown.open:
         return
     with shown:
         layout.table(of_view)
-        if target == "figure5":
-            st.markdown("**The difference at some D, in percent**")
-            layout.table(compute.differences(of_view, dataset))
         if target == "table1":
             st.markdown(f"**How the SVM of adult is chosen.** {letarte.SVM_GRID_NOTE}")
             layout.table(letarte.svm_grid().pivot(index="C", columns="gamma", values="valid"), index=True)
@@ -189,7 +186,7 @@ def show(values) -> None:
         else:
             show_curves(curves(target, values.dataset), of_view, comparison, target, values.dataset)
         show_notes(target, values.dataset)
-    deferred.show("tables", lambda: show_tables(target, values.dataset, of_view))
+    deferred.show("tables", lambda: show_tables(target, of_view))
     read_ahead()
     if PLOTLY:
         _ahead(data={"script": f"./static/js/{PLOTLY.name}"}, key="figures_ahead")

@@ -247,22 +247,6 @@ def test_orders_of_learned_and_prior_landmarks_are_compared():
     assert compute.orders(table) == (["a", "b", "d"], ["a"])
 
 
-def test_differences_are_in_percent_at_the_features_of_the_table():
-    table = pd.DataFrame(
-        {
-            "dataset": ["a", "a", "b"],
-            "method": "rff",
-            "D": pd.array([5, 6, 5], dtype="Int64"),
-            "paper": [0.10, 0.2, 0.3],
-            "published": [0.12, 0.2, 0.3],
-            "mean": [0.11, 0.2, 0.3],
-            "spread": [0.05, 0.2, 0.3],
-        }
-    )
-    (row,) = compute.differences(table, "a").to_dict("records")
-    assert row == {"method": "rff", "D": 5, "paper": 10, "published": 12, "difference": 2, "mean": 11, "spread": 5}
-
-
 def test_closeness_counts_numbers_within_a_third_and_best_methods():
     def cell(dataset, method, paper, mean):
         return {"dataset": dataset, "method": method, "paper": paper, "mean": mean}
