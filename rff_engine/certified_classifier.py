@@ -532,6 +532,11 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     def _all_draws(self, maps, X, y) -> Iterator[Any]:
         """Fit each map, and draw its frequencies `n_draws` times."""
         for features in maps:
+            if self._other_draws and not hasattr(features, "_draw"):
+                raise ValueError(
+                    f"n_draws is {self.n_draws}, and features holds {type(features).__name__}, which draws no "
+                    "frequencies; Fourier features are needed."
+                )
             fitted = _fitted(clone(features), X, y)
             yield fitted
             for seed in self._other_draws:
@@ -893,11 +898,6 @@ def _fitted(features, X, y) -> Any:
 
 def _redrawn(features, seed) -> Any:
     """Return a copy of a fitted transformer with another draw of its frequencies."""
-    if not hasattr(features, "_draw"):
-        raise ValueError(
-            f"n_draws is above 1, and features holds {type(features).__name__}, which draws no frequencies; Fourier "
-            "features are needed."
-        )
     other = copy(features)
     other._draw(as_rng(seed))
     return other

@@ -287,7 +287,6 @@ class BaseFourierFeatures(BaseTransformer):
     """Features with a cosine and a sine for each of `frequencies_`."""
 
     n_components: int
-    n_features_in_: int
     n_jobs: int | None = None
     frequencies_: np.ndarray
 
@@ -407,12 +406,12 @@ class RandomFourierFeatures(BaseFourierFeatures):
         check_fits(2 * D * X.shape[1], f"n_components is {D}")
         check_jobs(self.n_jobs)
         self.kernel_: SpectralKernel = self._kernel_with_width(X, y=y)
+        self._shape = D, X.shape[1]
         self._draw(as_rng(self.random_state))
         return self
 
     def _draw(self, rng) -> None:
-        D, d = self.n_components, self.n_features_in_
-        self.frequencies_: np.ndarray = draw_frequencies(self.kernel_, D, d, self.sampling, rng)
+        self.frequencies_: np.ndarray = draw_frequencies(self.kernel_, *self._shape, self.sampling, rng)
 
 
 class BaseLearnedFeatures(BaseFourierFeatures):
@@ -420,6 +419,7 @@ class BaseLearnedFeatures(BaseFourierFeatures):
 
     n_components: int
     n_candidates: int
+    n_features_in_: int
     random_state: RandomState
     epsilon: float
     weights_: np.ndarray

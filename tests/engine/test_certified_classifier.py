@@ -240,7 +240,7 @@ def test_prior_rows_choose_among_draws(make):
         for seed in range(5)
     ]
     assert np.mean([model.risk_bound_ for model in found[5:]]) < np.mean([model.risk_bound_ for model in found[:5]])
-    with pytest.raises(ValueError, match="n_draws is above 1, and features holds NystroemFeatures, which draws no"):
+    with pytest.raises(ValueError, match="n_draws is 2, and features holds NystroemFeatures, which draws no freq"):
         rff.CertifiedClassifier(rff.NystroemFeatures(KERNEL, 5), n_draws=2).fit(X, y)
 
 
