@@ -29,6 +29,7 @@ def bring(page) -> None:
     """Open the ways to bring a table, which close again once it is read."""
     if page.get_by_role("tab", name="Paste text").count() == 0:
         page.get_by_role("button", name="Bring a table").click()
+        settle(page)  # nobody has a file at hand while the server hears of the opening
 
 
 def upload(page, data: bytes, name: str = "mine.csv") -> None:
