@@ -227,7 +227,7 @@ def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str) -> go.F
     fig.update_yaxes(range=[0, top])
     fig.update_yaxes(title="test error, %", col=1)
     legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0 + 0.1 / rows, "x": 0, "title": {"text": ""}}
-    return finish(fig, height=152 + 330 * rows, margin=fixed_margin(top=104), legend=legend)
+    return finish(fig, height=152 + {1: 330, 2: 460}[rows], margin=fixed_margin(top=104), legend=legend)
 
 
 _SHORT = {"rbf_landmarks": "RBF", "pb_landmarks": "PB", "clustering": "k-means centroids", "random": "random points"}
