@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import copy
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
@@ -487,14 +487,14 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         valid, train = self._rows_of_prior(codes, prior)
         K, errors = len(self.classes_), []
         of_train = _safe_indexing(X, train)
-        for fitted in self._all_draws(maps, of_train, codes[train]):
+        for fitted in chain.from_iterable(self._draws(clone(one), of_train, codes[train]) for one in maps):
             weights = learn_rest(_mapped(fitted, of_train), codes[train], K)
             decisions = unit_features(_mapped(fitted, _safe_indexing(X, valid))) @ weights.transpose(0, 2, 1)
             errors.append((decisions.argmax(axis=2) != codes[valid]).mean(axis=1))
         least = int(np.argmin(errors))
         best, c = divmod(least, len(SVM_COSTS))
         of_prior, of_bound = _safe_indexing(X, prior), _safe_indexing(X, self.bound_rows_)
-        self.features_ = self._draw_again(maps, best, of_prior, codes[prior])
+        self.features_ = self._draws(maps[best // self.n_draws], of_prior, codes[prior])[best % self.n_draws]
         self.coef_ = learn_rest(_mapped(self.features_, of_prior), codes[prior], K, SVM_COSTS[c : c + 1])[0]
         predicted = (self._unit_features(of_bound) @ self.coef_.T).argmax(axis=1)
         return self._held_out(int((predicted != codes[self.bound_rows_]).sum()))
@@ -529,24 +529,18 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         ]
         return features.set_params(**{name: draw_seed(rng) for name in open_seeds})
 
-    def _all_draws(self, maps, X, y) -> Iterator[Any]:
-        """Fit each map, and draw its frequencies `n_draws` times."""
-        for features in maps:
-            if self._other_draws and not hasattr(features, "_draw"):
-                raise ValueError(
-                    f"n_draws is {self.n_draws}, and features holds {type(features).__name__}, which draws no "
-                    "frequencies; Fourier features are needed."
-                )
-            fitted = _fitted(clone(features), X, y)
-            yield fitted
-            for seed in self._other_draws:
-                yield _redrawn(fitted, seed)
-
-    def _draw_again(self, maps, k: int, X, y) -> Any:
-        """Fit the map of draw k, and draw its frequencies as before."""
-        i, draw = divmod(k, 1 + len(self._other_draws))
-        fitted = _fitted(maps[i], X, y)
-        return _redrawn(fitted, self._other_draws[draw - 1]) if draw else fitted
+    def _draws(self, features, X, y) -> list[Any]:
+        """Fit a map, and draw its frequencies `n_draws` times."""
+        if self._other_draws and not hasattr(features, "_draw"):
+            raise ValueError(
+                f"n_draws is {self.n_draws}, and features holds {type(features).__name__}, which draws no frequencies; "
+                "Fourier features are needed."
+            )
+        draws = [_fitted(features, X, y)]
+        for seed in self._other_draws:
+            draws.append(copy(draws[0]))
+            draws[-1]._draw(as_rng(seed))
+        return draws
 
     def _fit_on_other_rows(self, maps, X, signs, prior) -> tuple[VotePosterior, VotePosterior | HeldOutErrors]:
         """Return the vote and its bound: the prior's vote by errors on the other rows, or one learned from these."""
@@ -555,11 +549,11 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
             _safe_indexing(X, rows) for rows in (train, valid, prior, self.bound_rows_)
         )
         kept, tried, share = signs[self.bound_rows_], [], (1 - TEST_SET_SHARE) * self.epsilon
-        for fitted in self._all_draws(maps, of_train, signs[train]):
+        for fitted in chain.from_iterable(self._draws(clone(one), of_train, signs[train]) for one in maps):
             mapped = _mapped(fitted, of_train), signs[train], _mapped(fitted, of_valid), signs[valid]
             tried.append(learn_prior(*mapped, len(kept), share))
         best = min(range(len(tried)), key=lambda i: tried[i].bound)
-        self.features_ = self._draw_again(maps, best, of_prior, signs[prior])
+        self.features_ = self._draws(maps[best // self.n_draws], of_prior, signs[prior])[best % self.n_draws]
         (direction,) = svm_weights(_mapped(self.features_, of_prior), signs[prior] > 0, [tried[best].C])
         mean = tried[best].scale * direction / max(np.linalg.norm(direction), 1e-300)
         z = self._unit_features(of_bound)
@@ -577,7 +571,7 @@ class CertifiedClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         votes, kept = [], []
         for features in maps:
             _check_prior_is_fixed(features)
-        maps = list(self._all_draws(maps, X, signs))
+        maps = [draw for features in maps for draw in self._draws(features, X, signs)]
         for features in maps:
             rows = np.setdiff1d(self.bound_rows_, getattr(features, "landmark_indices_", ()))
             if len(rows) == 0:
@@ -894,13 +888,6 @@ def _fitted(features, X, y) -> Any:
         return features.fit(X, y)
     features.n_features_in_ = X.shape[1]
     return features._fit_points(X, y)
-
-
-def _redrawn(features, seed) -> Any:
-    """Return a copy of a fitted transformer with another draw of its frequencies."""
-    other = copy(features)
-    other._draw(as_rng(seed))
-    return other
 
 
 def _mapped(features, X) -> np.ndarray:

@@ -47,7 +47,8 @@ def result(counts: Judgement, what: str) -> str:
     if not counts.outside:
         return lead
     if not counts.unexplained:
-        return f"{lead} Of each of the {counts.outside} outside, a rerun shows the cause."
+        each = "each of the" if counts.outside > 1 else "the"
+        return f"{lead} Of {each} {counts.outside} outside, a rerun shows the cause."
     explained = counts.outside - counts.unexplained
     return (
         f"{lead} Of the {counts.outside} outside, a rerun shows the cause of {explained or 'none'}; "

@@ -212,16 +212,17 @@ def test_less_clear_causes_of_the_documentation_have_the_numbers_of_the_shipped_
 
 
 @pytest.mark.parametrize(
-    ("causes", "words"),
+    ("outside", "causes", "words"),
     [
-        ({"a cause": 3}, "Of each of the 3 outside, a rerun shows the cause."),
-        ({"a cause": 2}, "Of the 3 outside, a rerun shows the cause of 2; 1 has no known cause."),
-        ({}, "Of the 3 outside, a rerun shows the cause of none; 3 have no known cause."),
+        (1, {"a cause": 1}, "Of the 1 outside, a rerun shows the cause."),
+        (3, {"a cause": 3}, "Of each of the 3 outside, a rerun shows the cause."),
+        (3, {"a cause": 2}, "Of the 3 outside, a rerun shows the cause of 2; 1 has no known cause."),
+        (3, {}, "Of the 3 outside, a rerun shows the cause of none; 3 have no known cause."),
     ],
 )
-def test_the_page_counts_numbers_outside_in_words(causes, words):
-    said = paper.result(Judgement(10, 4, 3, 3, causes, 1.0), "Table 1")
-    assert said == f"**Table 1: 7 of 10 numbers that were rerun lie inside their spread.** {words}"
+def test_the_page_counts_numbers_outside_in_words(outside, causes, words):
+    said = paper.result(Judgement(10, 4, 6 - outside, outside, causes, 1.0), "Table 1")
+    assert said == f"**Table 1: {10 - outside} of 10 numbers that were rerun lie inside their spread.** {words}"
 
 
 @pytest.mark.second
