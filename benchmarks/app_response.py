@@ -52,7 +52,9 @@ PROBE = """() => {
     new MutationObserver(changes => {
         probe.ran ||= running();
         probe.moved = performance.now();
-        if (!probe.painted && changes.some(change => change.target.closest?.('.js-plotly-plot, .live, .beside')))
+        const paints = ({target, addedNodes}) => target.closest?.('.js-plotly-plot, .live')
+            || [...addedNodes].some(node => node.querySelector?.('.beside'));
+        if (!probe.painted && changes.some(paints))
             probe.painted = probe.moved;
     }).observe(app, {attributes: true, childList: true, characterData: true, subtree: true});
     probe.still = () => probe.ran && !running() && performance.now() - probe.moved > 200

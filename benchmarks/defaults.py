@@ -12,10 +12,12 @@ cross-validation, from 1/16 to 64 times "scale".
 
 from __future__ import annotations
 
+import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 import rff_engine as rff
 from benchmarks import frame
@@ -188,7 +191,7 @@ def rows_of(dataset: str, D: int | None, method: str, seeds: int = 5) -> Iterato
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.filterwarnings("ignore", "n_components > n_samples|The least populated class|Features .* constant")
+            warnings.filterwarnings("ignore", "n_components (is|>)|The least populated class|Features .* constant")
             model.fit(X[train], y[train])
         seconds = time.process_time() - start
         yield {"seed": seed, "accuracy": 100 * model.score(X[test], y[test]), "seconds": seconds}
@@ -231,6 +234,29 @@ def half_widths(values: pd.DataFrame) -> pd.Series:
     return stats.t.ppf(0.975, len(values) - 1) * values.std() / np.sqrt(len(values))
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="NAME")
+    parser.add_argument("--D", nargs="+", type=int, default=COUNTS)
+    parser.add_argument("--output", type=Path, metavar="ROWS.csv", help="file of rows that are known, and to add to")
+    parser.add_argument("--write", action="store_true", help=f"write the tables into docs/{PAGE.name}")
+    asked = parser.parse_args()
+    kept = asked.output and asked.output.exists()
+    rows = pd.read_csv(asked.output) if kept else pd.DataFrame(columns=["dataset", "D", "method"])
+    known = set(rows[["dataset", "D", "method"]].fillna(0).itertuples(index=False, name=None))
+    for setting in settings(asked):
+        if (setting["dataset"], setting["D"] or 0, setting["method"]) in known:
+            continue
+        with threadpool_limits(1):
+            new = pd.DataFrame([setting | row for row in rows_of(**setting)])
+        print(new.to_csv(header=False, index=False), end="", flush=True)
+        if asked.output:
+            new.to_csv(asked.output, mode="a", header=not asked.output.exists(), index=False)
+        rows = pd.concat([rows, new]) if len(rows) else new
+    print(text := tables(rows))
+    if asked.write:
+        frame.write(PAGE, text, MARKS)
+
+
 if __name__ == "__main__":
-    own = {"sets": frame.chosen(SETS), "D": frame.counts(*COUNTS)}
-    frame.main(__doc__, settings, rows_of, tables, written=(PAGE, MARKS), **own)
+    main()

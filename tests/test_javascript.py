@@ -26,7 +26,6 @@ ENTRIES = [
     "lessons/card.js",
     "lessons/summary.js",
     "sharing/row.js",
-    "../papers/figures_ahead.js",
     "../../deploy/site/site.js",
 ]
 

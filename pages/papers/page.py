@@ -1,23 +1,18 @@
 """Paper against rerun: the results of Letarte et al. (2019) and Li et al. (2019), compared with reruns."""
 
 from contextlib import suppress
-from pathlib import Path
 from threading import Timer
 
 import streamlit as st
 
-from pages.papers import compute, figures as reruns
-from pages.shared import browser, deferred, layout, sharing
+from pages.papers import compute, tables, view
+from pages.shared import deferred, layout, live, sharing
 from pages.shared.controls.widgets import Options, mount, show_rest
-from pages.shared.server.cache import cache_results, shared_cache
+from pages.shared.server.cache import cache_results
 from rff_engine.studies.reports import letarte, li
 from rff_engine.studies.reports.comparison import Judgement, judgement, notes
 
 cache_results(compute, "made_by", in_workers=("beside_paper",))
-
-#: Streamlit loads this file with the first figure of a page, and takes a second for it.
-PLOTLY = next(Path(st.__file__).parent.glob("static/static/js/PlotlyChart.*.js"), None)
-_ahead = browser.component("figures_ahead", Path(__file__).with_name("figures_ahead.js"), "<div></div>")
 
 SHOWN = {
     "Table 1": "table1",
@@ -59,7 +54,7 @@ def result(counts: Judgement, what: str) -> str:
 def show_table(comparison) -> None:
     """Show Table 1 of Letarte et al. (2019)."""
     better, here = compute.orders(comparison)
-    st.html(reruns.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1))
+    st.html(tables.table_beside_paper(comparison, letarte.COLUMNS_OF_TABLE_1))
     layout.caption_below(
         "**Blue: another draw gives the paper's number. Green: another split does. Pink: neither, look for the "
         "cause.**",
@@ -73,31 +68,18 @@ def show_table(comparison) -> None:
     )
 
 
-@shared_cache
-def curves(target: str, dataset: str):
-    """Make a figure of Letarte et al. (2019) on one data set."""
-    comparison = compute.numbers(target, dataset, 0)
-    return reruns.curves_beside_paper(comparison, dataset, "D" if target == "figure5" else "share")
-
-
-def show_curves(fig, comparison, whole, target: str, dataset: str) -> None:
+def show_curves(values, comparison, whole) -> None:
     """Show a figure of Letarte et al. (2019) on one data set; `whole` has all data sets."""
-    read = "0.2" if target == "figure5" else "0.05"
-    where, bars = "the band: there no other split", ""
-    if (comparison["draws"] > 1).any():
-        where = "both the thick bars and the band: there neither the draw nor the split"
-        bars = "Thick bars: draws on the same split. "
-    layout.figure(
-        fig,
-        f"**Look where the paper's curve, dashed, leaves {where} explains the difference.**",
-        f"The paper's curve is read off its figure to {read} points. {bars}Band: other splits, up to the largest value "
-        "that was rerun. The solid curve is one draw on the paper's split.",
-        key="curves",
-        alt=f"Test errors on {dataset} of the paper and of reruns, a panel for each method",
+    by, read = ("D", "0.2") if values.what == "Figures 3 and 5" else ("share", "0.05")
+    live.mount("reruns", view.pack_reruns(comparison, by), values)
+    layout.caption_below(
+        "**Look for dots in orange or pink: there neither another draw nor another split explains the difference.**",
+        f"The paper's curve is read off its figure to {read} points. The band goes up to the largest value that was "
+        "rerun. The solid curve is one draw on the paper's split.",
     )
     rests = "".join(f" The reruns: {note}." for note in notes(comparison))
     st.markdown(
-        f"**How many numbers agree?** On {dataset}: {judgement(comparison).sentence()} On all data sets: "
+        f"**How many numbers agree?** On {values.dataset}: {judgement(comparison).sentence()} On all data sets: "
         f"{judgement(whole).sentence()}{rests}"
     )
 
@@ -113,7 +95,7 @@ def show_notes(target: str, dataset: str) -> None:
 def show_methods(values, comparison) -> None:
     """Show a table of Li et al. (2019)."""
     target = SHOWN[values.what]
-    st.html(reruns.methods_beside_paper(comparison, li.DATASETS, li.METHODS_OF[target], li.units(target)))
+    st.html(tables.methods_beside_paper(comparison, li.DATASETS, li.METHODS_OF[target], li.units(target)))
     layout.caption_below(
         "**Look in each column for the star, the lowest mean of the rerun: is it at Sample, Cluster or Supervise, "
         "which the paper proposes?**",
@@ -185,12 +167,10 @@ def show(values) -> None:
         if target == "table1":
             show_table(of_view)
         else:
-            show_curves(curves(target, values.dataset), of_view, comparison, target, values.dataset)
+            show_curves(values, of_view, comparison)
         show_notes(target, values.dataset)
     deferred.show("tables", lambda: show_tables(target, of_view))
     read_ahead()
-    if PLOTLY:
-        _ahead(data={"script": f"./static/js/{PLOTLY.name}"}, key="figures_ahead")
     sharing.offer("paper", CONTROLS, values, lambda: of_view, {"target": target, "r": int(values.r)})
 
 

@@ -156,11 +156,10 @@ def new_figure(
     widths: Sequence[float] | None = None,
     heights: Sequence[float] | None = None,
     gap: tuple[float, float] = (0.1, 0.1),
-    **shared: bool,
 ) -> go.Figure:
-    """Make an empty figure of panels; `gap` is between columns, then between rows, `shared` as in `make_subplots`."""
+    """Make an empty figure of panels; `gap` is between columns, then between rows."""
     sizes = {"column_widths": widths and tuple(widths), "row_heights": heights and tuple(heights)}
-    panels = _panels(rows, columns, **sizes, horizontal_spacing=gap[0], vertical_spacing=gap[1], **shared)
+    panels = _panels(rows, columns, **sizes, horizontal_spacing=gap[0], vertical_spacing=gap[1])
     # Without its template, the default one, whose check takes most of the time.
     fig = go.Figure(layout={**panels.layout.to_plotly_json(), "template": None})
     vars(fig).update(_grid_ref=panels._grid_ref, _grid_str=panels._grid_str)

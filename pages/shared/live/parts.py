@@ -25,6 +25,7 @@ VIEWS = {
     "errors": "data/view",
     "descent": "adaptive/view",
     "lift": "foundations/view",
+    "reruns": "papers/view",
 }
 _SHARED = "shared/live"
 _WAITING = "The live view is loading. If it does not appear, reload the page, or open it in another browser."

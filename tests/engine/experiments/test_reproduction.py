@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.papers import figures as reruns
+from pages.papers import tables as reruns, view
 from rff_engine.studies.problem import COLUMNS
 from rff_engine.studies.reports import letarte, reproduction
 from rff_engine.studies.reports.comparison import AGREEMENTS, OUTSIDE, RARE_DRAW, compared, judgement, with_causes
@@ -262,29 +262,23 @@ def test_cells_show_draws_causes_and_rows_that_a_choice_rests_on():
     assert chosen.startswith("adult, SVM\n") and chosen.endswith(note)
 
 
-def test_curves_show_draws_and_training_errors():
+def test_curves_have_draws_and_training_errors():
     sweep = [row("rff", 0.1, error, D=5, repeat=i, train_error=0.15) for i, error in enumerate((0.2, 0.3))]
-    figure = reruns.curves_beside_paper(letarte.figure("figure5", sweep), "breast", "D")
-    drawn = [trace for trace in figure.data if trace.x[0] is not None and trace.xaxis == "x"]
-    (draws,) = [trace for trace in drawn if trace.mode == "markers"]
-    assert (draws.x[0], draws.y[0], draws.error_y.array[0], draws.error_y.arrayminus[0]) == pytest.approx((5, 25, 5, 5))
-    (training,) = [trace for trace in drawn if trace.line.dash == "dashdot"]
-    assert list(training.y) == [15.0]
+    found = letarte.figure("figure5", sweep)
+    curves = view.pack_reruns(found[found["dataset"] == "breast"], "D")["panels"][0]
+    at = curves["x"].index(5)
+    assert [curves[key][at] for key in ("draw_low", "draw_high", "published_train")] == pytest.approx([20, 30, 15])
+    assert (curves["name"], curves["mean"][at]) == ("RFF (prior)", None)
 
 
 @pytest.mark.slow
 def test_figure_has_curves_of_paper_and_reruns():
     found = letarte.figure("figure6", PUBLISHED + RANDOM)
-    figure = reruns.curves_beside_paper(found, "breast", "share")
-    assert [note.text.split(",")[1] for note in figure.layout.annotations] == [" k-means centroids"] * 2 + [
-        " random points"
-    ] * 2
-    drawn = [trace for trace in figure.data if trace.x[0] is not None]
-    paper = [trace for trace in drawn if trace.line.dash == "dash"]
-    assert len(paper) == 4 and all(len(trace.x) == 6 for trace in paper)
-    prior = [trace for trace in drawn if trace.xaxis == "x" and trace.line.dash is None and trace.mode == "lines"]
-    np.testing.assert_allclose(prior[0].y, [99.0, 7.0])
-    learned = [trace for trace in drawn if trace.xaxis == "x2" and trace.line.dash is None and trace.mode == "lines"]
-    np.testing.assert_allclose([learned[0].y[0], learned[0].customdata[0][1]], [3.0, 6.0])
-    band = next(trace for trace in drawn if trace.xaxis == "x2" and trace.mode == "none")
-    np.testing.assert_allclose(band.y, [6.0 + 4.968, 6.0 - 4.968], atol=1e-2)
+    panels = view.pack_reruns(found[found["dataset"] == "breast"], "share")["panels"]
+    ways = ["k-means centroids"] * 2 + ["random points"] * 2
+    assert [panel["name"].split(", ")[1] for panel in panels] == ways
+    assert all(None not in panel["paper"] and len(panel["x"]) == 6 for panel in panels)
+    assert [error for error in panels[0]["published"] if error is not None] == pytest.approx([99, 7])
+    learned = {key: values[panels[1]["x"].index(10)] for key, values in panels[1].items() if len(values) == 6}
+    assert [learned[key] for key in ("published", "mean", "draw_low")] == [pytest.approx(3), pytest.approx(6), None]
+    assert learned["spread"] == pytest.approx(4.968, abs=1e-2)

@@ -1,4 +1,4 @@
-"""Figures that compare printed numbers with reruns: tables, and the curves of Figures 2, 3, 5 and 6."""
+"""Tables in HTML that compare printed numbers with reruns."""
 
 from __future__ import annotations
 
@@ -8,18 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
-import plotly.graph_objects as go
 
-from rff_engine.plots.style import (
-    METHOD_COLOURS,
-    METHOD_NAMES,
-    add_band,
-    add_curve,
-    add_note,
-    finish,
-    fixed_margin,
-    new_figure,
-)
+from rff_engine.plots.style import METHOD_NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,108 +178,3 @@ def _cause_lines(row, error: str) -> list[str]:
 
 def _percent(value: float) -> str:
     return f"{100 * value:.2f}"
-
-
-def curves_beside_paper(comparison: pd.DataFrame, dataset: str, by: str) -> go.Figure:
-    """Plot test errors on a data set, a panel per method: printed curve dashed, rerun solid, band of single splits.
-
-    The comparison comes from `letarte.figure`; `by` is "D", or "share" with a row for each way of choosing landmarks.
-    """
-    comparison = comparison[comparison["dataset"] == dataset].sort_values(by)
-    if by == "D":
-        panels, columns = [(method, None) for method in ("rff", "pbrff", "okrff")], 3
-    else:
-        selections = ("clustering", "random")
-        panels, columns = [(method, way) for way in selections for method in ("rbf_landmarks", "pb_landmarks")], 2
-    rows = len(panels) // columns
-    fig = new_figure(rows, columns, gap=(0.03, 0.1), shared_xaxes=True, shared_yaxes=True)
-    top = 100 * max(comparison[name].max() for name in ("paper", "published", "mean", "tied_high", "draw_high")) * 1.08
-    for i, (method, selection) in enumerate(panels):
-        curve = comparison[comparison["method"] == method]
-        name = METHOD_NAMES[method]
-        if selection is not None:
-            curve = curve[curve["landmarks"] == selection]
-            name = f"{_SHORT[method]}, {_SHORT[selection]}"
-        axis = "" if i == 0 else str(i + 1)
-        _add_curves(fig, curve, by, METHOD_COLOURS[method], {"xaxis": f"x{axis}", "yaxis": f"y{axis}"})
-        place = {"xref": f"x{axis} domain", "yref": f"y{axis} domain", "yanchor": "bottom", "font": {"size": 13}}
-        add_note(fig, 0.5, 1.0, name, **place)
-    several = (comparison["draws"] > 1).any()
-    for name, trace in _MEANINGS.items():
-        if name == DRAWS and not several:
-            continue
-        fig.add_scatter(x=[None], y=[None], mode="lines", name=name, **trace)
-    if by == "D":
-        fig.update_xaxes(type="log", title="number of frequencies D", tickvals=[1, 10, 100, 1000])
-    else:
-        fig.update_xaxes(range=[0, 26])
-        fig.update_xaxes(title="landmarks, % of the training points", row=rows)
-    fig.update_yaxes(range=[0, top])
-    fig.update_yaxes(title="test error, %", col=1)
-    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0 + 0.1 / rows, "x": 0, "title": {"text": ""}}
-    return finish(fig, height=152 + {1: 330, 2: 460}[rows], margin=fixed_margin(top=104), legend=legend)
-
-
-_SHORT = {"rbf_landmarks": "RBF", "pb_landmarks": "PB", "clustering": "k-means centroids", "random": "random points"}
-DRAWS = "range of draws on the paper's split"
-_MEANINGS = {
-    "paper": {"line": {"color": "#8C8C8C", "width": 2, "dash": "dash"}},
-    "rerun on the paper's split": {"line": {"color": "#8C8C8C", "width": 2.5}},
-    "its training error": {"line": {"color": "#8C8C8C", "width": 1, "dash": "dashdot"}},
-    DRAWS: {"line": {"color": "#8C8C8C", "width": 7}, "opacity": 0.45},
-    "random splits: mean, and 95 % of single ones": {
-        "line": {"color": "#8C8C8C", "width": 1.5, "dash": "dot"},
-        "fill": "toself",
-        "fillcolor": "rgba(140, 140, 140, 0.25)",
-    },
-}
-
-
-def _add_curves(fig: go.Figure, curve, by: str, colour: str, panel: dict) -> None:
-    x = (100 if by == "share" else 1) * curve[by].to_numpy(float)
-    at = "%{x:.3g} % landmarks" if by == "share" else "D = %{x}"
-    known = curve["mean"].notna().to_numpy()
-    look = {"showlegend": False, **panel}
-    if known.any():
-        mean = 100 * curve["mean"].to_numpy(float)[known]
-        spread = np.nan_to_num(100 * curve["spread"].to_numpy(float)[known])
-        add_band(fig, x[known], (mean - spread).clip(min=0), mean + spread, colour, **panel)
-        line = {"color": colour, "width": 1.5, "dash": "dot"}
-        hover = f"{at}<br>mean over splits %{{y:.2f}} %, single ones ± %{{customdata:.2f}}"
-        add_curve(fig, x[known], mean, "", line, hover, customdata=spread, **look)
-    known = curve["published"].notna().to_numpy()
-    if known.any():
-        error, low, high = (100 * curve[name].to_numpy(float)[known] for name in ("published", "tied_low", "tied_high"))
-        hover = f"{at}<br>rerun %{{y:.2f}} %, settings tied on validation %{{customdata[0]:.2f}} to "
-        hover += "%{customdata[1]:.2f}"
-        line, tied = {"color": colour, "width": 2.5}, np.column_stack([low, high])
-        add_curve(fig, x[known], error, "", line, hover, customdata=tied, **look)
-        train = 100 * curve["published_train"].to_numpy(float)[known]
-        line = {"color": colour, "width": 1, "dash": "dashdot"}
-        add_curve(fig, x[known], train, "", line, f"{at}<br>training error of the rerun %{{y:.2f}} %", **look)
-    _add_draws(fig, curve, x, at, colour, look)
-    known = curve["paper"].notna().to_numpy()
-    printed = 100 * curve["paper"].to_numpy(float)[known]
-    line = {"color": "#777777", "width": 2, "dash": "dash"}
-    add_curve(fig, x[known], printed, "", line, f"{at}<br>paper %{{y:.2f}} %", **look)
-
-
-def _add_draws(fig: go.Figure, curve, x, at: str, colour: str, look: dict) -> None:
-    """Draw the range of several draws on the paper's split, as thick bars."""
-    several = (curve["draws"].fillna(0) > 1).to_numpy(bool)
-    if not several.any():
-        return
-    mean, low, high = (100 * curve[name].to_numpy(float)[several] for name in ("draw_mean", "draw_low", "draw_high"))
-    bars = {"array": high - mean, "arrayminus": mean - low, "symmetric": False, "thickness": 7, "width": 0}
-    fig.add_scatter(
-        x=x[several],
-        y=mean,
-        mode="markers",
-        opacity=0.45,
-        marker={"color": colour, "size": 3},
-        error_y=bars,
-        customdata=np.column_stack([low, high, curve["draws"].to_numpy(float)[several]]),
-        hovertemplate=f"{at}<br>mean of %{{customdata[2]:.0f}} draws %{{y:.2f}} %, from %{{customdata[0]:.2f}} to "
-        "%{customdata[1]:.2f}<extra></extra>",
-        **look,
-    )
