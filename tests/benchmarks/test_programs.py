@@ -70,20 +70,20 @@ def test_every_program_is_started_by_a_test():
     assert names == CHEAP.keys() | LONG.keys() | IN_BROWSER.keys()
 
 
-def test_a_study_goes_on_where_it_stopped(tmp_path, capsys):
+def test_a_study_goes_on_where_it_stopped(tmp_path, monkeypatch):
     computed = []
 
-    def rows_of(name, beta):
-        computed.append((name, beta))
-        return [{"value": 1}, {"value": 2}]
+    def rows_of(dataset, D, method):
+        computed.append((dataset, D, method))
+        return [{"seed": seed, "accuracy": 90.0 + seed, "seconds": 0.1} for seed in (0, 1)]
 
-    settings = [{"name": "a", "beta": None}, {"name": "a", "beta": 1e-9}, {"name": "b", "beta": 1 / 3}]
-    file = tmp_path / "rows.csv"
-    frame.rows(file, settings[:2], rows_of)
-    assert capsys.readouterr().out.splitlines()[-1] == "a 1e-09 2"
-    found = frame.rows(file, [*settings, {"name": "a", "beta": 2e-9}], rows_of)
-    assert computed == [("a", None), ("a", 1e-9), ("b", 1 / 3), ("a", 2e-9)]
-    assert list(found["value"]) == [1, 2] * 4
+    monkeypatch.setattr(defaults, "rows_of", rows_of)
+    for counts in (["20"], ["20", "50"], ["20", "50"]):
+        arguments = ["--sets", "wine", "--output", str(tmp_path / "rows.csv"), "--D", *counts]
+        monkeypatch.setattr(sys, "argv", ["defaults", *arguments])
+        defaults.main()
+    both = [("wine", D, method) for D in (20, 50) for method in defaults.MAPS if D == 20 or method != "supervised"]
+    assert sorted(computed, key=str) == sorted([*both, *(("wine", None, one) for one in defaults.CLASSIFIERS)], key=str)
 
 
 def test_a_table_is_written_between_its_marks_alone(tmp_path):

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.svm import LinearSVC
 
-from pages.papers import figures as reruns
+from pages.papers import tables as reruns
 from rff_engine import GaussianKernel
 from rff_engine.__main__ import main
 from rff_engine._validation import draw_seed
