@@ -16,12 +16,22 @@ from pages.shared.live import parts
 #: False in the static edition, where a view gets all its data at once.
 has_server = True
 
+# Streamlit sends the script and the style of a component with all its data, 100 kB a change. So these are components of
+# their own: the browser keeps such a message, which does not change, and the server names it.
+_SHOW = "const view = ((globalThis.liveViews ??= {})[%r] ??= {});\n"
+_WAIT = "export default (component) => view.show ? view.show(component) : (view.waiting = component);\n"
+_READY = "if (view.waiting) view.show(view.waiting);\nexport default () => {};\n"
 _components = {
     name: st.components.v2.component(
-        f"live_{name}",
-        html=parts.html(name),
+        f"live_{name}", html=parts.html(name), js=_SHOW % name + _WAIT, isolate_styles=False
+    )
+    for name in parts.VIEWS
+}
+_scripts = {
+    name: st.components.v2.component(
+        f"script_of_{name}",
         css=parts.read("live.css"),
-        js=parts.script(name),
+        js=_SHOW % name + parts.script(name).replace("export default", "view.show =") + _READY,
         isolate_styles=False,
     )
     for name in parts.VIEWS
@@ -93,4 +103,5 @@ def mount(
         "clickable": on_clicked is not None,
         "chosen": chosen,
     }
+    _scripts[name](key=f"script_of_{name}")
     _components[name](data=sent, key=key, **callbacks)
