@@ -177,7 +177,7 @@ class CertifiedVote:
     def posterior(self, stretch: ArrayLike = 1.0) -> VotePosterior:
         """Return the posterior at a stretch, or those at several."""
         learned, stretch = self.model.posterior_, np.asarray(stretch)[..., None]
-        decision = self.prior_margins + stretch * self.step_margins
+        decision = self.prior_margins + stretch.astype(np.float32) * self.step_margins  # as exact as the margins
         wrong = [ndtr(threshold - decision) for threshold in THRESHOLDS]
         return replace(
             learned,
@@ -242,7 +242,7 @@ def certified_vote(
         return (unit(points) @ means).T.astype(np.float32)
 
     on_plane = decisions(plane_points(cell_centres(extent, cells))).reshape(2, cells, cells)
-    margins = (*(y[rows] * decisions(X[rows])), *(y_test * decisions(X_test)))
+    margins = (*(np.float32(y[rows]) * decisions(X[rows])), *(np.float32(y_test) * decisions(X_test)))
     return CertifiedVote(model, mean, *margins, *on_plane)
 
 
