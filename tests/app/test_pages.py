@@ -17,6 +17,8 @@ from pages.shared.lessons import content
 from pages.shared.server import navigation
 from rff_engine.studies.toy.bounds import BoundCurve
 
+from .sessions import opened
+
 ROOT = Path(__file__).parents[2]
 PAGES = [page.name for page in catalogue.PAGES if page.measured]
 
@@ -182,3 +184,12 @@ def test_words_name_places_and_colours_as_the_screen_shows_them(monkeypatch, nar
     assert screen.words("f[[, on the left,|]] |x| < 1 [a](b)") == (
         "f |x| < 1 [a](b)" if narrow else "f, on the left, |x| < 1 [a](b)"
     )
+
+
+def test_a_view_is_sent_without_its_script_which_stays_the_same():
+    first, second = (
+        {part.proto.component_name: part.proto for part in opened("kernel", seed=seed).get("bidi_component")}
+        for seed in (0, 1)
+    )
+    assert first["live_prior"].json != second["live_prior"].json and len(first["live_prior"].js_content) < 300
+    assert "class" in first["script_of_prior"].js_content and first["script_of_prior"] == second["script_of_prior"]

@@ -19,6 +19,7 @@ import rff_engine as rff
 from pages.foundations import compute as foundations
 from pages.kernel.compute import kernel_functions, kernel_line, kernel_settings
 from pages.kernel.learn.compute import TurnedGaussianKernel, weight_summary
+from pages.papers import compute as papers
 from pages.shared.controls.moved_frequencies import decode
 from rff_engine.studies.toy import (
     bounds as bound_curves,
@@ -793,3 +794,18 @@ def test_circles_rise_can_be_turned_and_a_plane_separates_them(open_page):
     page.get_by_role("button", name="Play: lift the points").click()
     page.wait_for_function("() => document.querySelector('.live').view.value('lift') < 0.9")
     page.wait_for_function("() => document.querySelector('.lift-value').textContent === '100 %'")
+
+
+def test_the_mark_on_a_papers_curves_reads_printed_errors_and_reruns(open_page):
+    page = open_live(open_page, "paper?what=Figures+3+and+5&dataset=mnist17")
+    numbers = papers.numbers("figure5", "mnist17", 0).set_index(["method", "D"])
+    words = "[...view.root.querySelectorAll('figcaption')].map(one => one.textContent)"
+    for D in (10, 100):
+        shown = move_sliders(page, {"x": D}, words)
+        for method, said in zip(("rff", "pbrff", "okrff"), shown[:3], strict=True):
+            assert [float(error) for error in re.findall(r"\d+\.\d\d", said)] == [
+                round(100 * numbers.loc[(method, D), name], 2) for name in ("paper", "published", "mean", "spread")
+            ]
+    page.locator(".live input").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".live .x-value")).to_have_text("90")
