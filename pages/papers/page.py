@@ -59,7 +59,8 @@ def show_table(comparison) -> None:
         "**Blue: another draw gives the paper's number. Green: another split does. Pink: neither, look for the "
         "cause.**",
         f"A draw is of frequencies and landmarks. {judgement(comparison).sentence()} All are test errors in percent; "
-        "[[landmarks]] are k-means centroids, 10 % of the training points.",
+        "± is a 95 % interval of the mean, single splits spread further. [[Landmarks]] are k-means centroids, 10 % of "
+        "the training points.",
     )
     st.markdown(
         f"**Do learned landmarks (PB) beat the prior's (RBF)?** In the paper they do on {len(better)} data sets "
@@ -73,7 +74,8 @@ def show_curves(values, comparison, whole) -> None:
     by, read = ("D", "0.2") if values.what == "Figures 3 and 5" else ("share", "0.05")
     live.mount("reruns", view.pack_reruns(comparison, by), values)
     layout.caption_below(
-        "**Look for dots in orange or pink: there neither another draw nor another split explains the difference.**",
+        "**Look for dots in orange or pink: neither another draw nor another split gives these numbers. *What explains "
+        "the difference* has the cause.**",
         f"The paper's curve is read off its figure to {read} points. The band goes up to the largest value that was "
         "rerun. The solid curve is one draw on the paper's split.",
     )

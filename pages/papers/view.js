@@ -2,7 +2,6 @@
 // The live view of a figure of a paper: for each method the printed curve and its reruns, and a mark along all of them.
 
 import { evenTicks, paintArea, paintCurve, paintMarker, paintVertical, tickStep } from "../shared/live/charts.js";
-import { PALETTE } from "../shared/live/constants.js";
 import { circle, fillAndOutline } from "../shared/live/marks.js";
 import { LiveView, mounting } from "../shared/live/view.js";
 
@@ -10,7 +9,7 @@ import { LiveView, mounting } from "../shared/live/view.js";
 /** @import { Context } from "../shared/live/svg.js" */
 /** @import { Data, Root } from "../shared/live/view.js" */
 /** @typedef {(number | null)[]} Errors in %, null where there is no number */
-/** @typedef {{ name: string, method: keyof typeof PALETTE.methods, x: number[], agreement: string[] }} Named */
+/** @typedef {{ name: string, x: number[], agreement: string[] }} Named */
 /** @typedef {Named & Record<"paper" | "published" | "published_train" | "draw_low" | "draw_high" | "mean" | "spread", Errors>} Curves */
 
 const PRINTED = "#777777";
@@ -31,7 +30,7 @@ class LiveReruns extends LiveView {
         this.inputs.x.value = String(this.data.by === "D" ? x : Math.log10(Math.max(x, this.counts[0])));
       });
     }
-    this.addSwatches((line) => [PRINTED, /** @type {Dash} */ (line)]);
+    this.addSwatches((line) => [line === "dash" ? PRINTED : this.ink, /** @type {Dash} */ (line)]);
     /** @type {NodeListOf<HTMLCanvasElement>} */
     const dots = root.querySelectorAll("canvas.dot");
     for (const dot of dots) this.panel(dot, (c, w, h) => this.paintPrinted(c, w / 2, h / 2, dot.dataset.kind, false));
@@ -53,8 +52,8 @@ class LiveReruns extends LiveView {
     this.setCounts(counts, "x");
     this.find(".x-words").textContent = by === "D" ? "Frequencies D" : "Landmarks, % of the training points";
     this.find(".rerun-panels").style.setProperty("--columns", String(panels.length > 3 ? 2 : 3));
-    this.find(".bars").hidden = panels.every((/** @type {Curves} */ { draw_low }) =>
-      draw_low.every((low) => low === null),
+    this.find(".bars").hidden = !panels.some((/** @type {Curves} */ { draw_low: lows }) =>
+      lows.some((low) => low !== null),
     );
   }
 
@@ -72,11 +71,7 @@ class LiveReruns extends LiveView {
     }
   }
 
-  /**
-   * A printed number, in the colour of its place relative to reruns.
-   *
-   * @param {Context} c @param {number} x @param {number} y @param {string} kind @param {boolean} marked
-   */
+  /** A printed number. @param {Context} c @param {number} x @param {number} y @param {string} kind @param {boolean} marked */
   paintPrinted(c, x, y, kind, marked) {
     circle(c, x, y, marked ? 5.5 : kind === "not known yet" ? 2 : 3.5);
     fillAndOutline(c, this.data.colours[kind], marked ? this.ink : "white", marked ? 1.5 : 0.5);
@@ -84,26 +79,24 @@ class LiveReruns extends LiveView {
 
   /** @param {Context} c @param {number} w @param {number} h @param {Curves} curves */
   paintErrors(c, w, h, curves) {
-    const { axis } = this;
-    const { by, top } = this.data;
-    const ticks = by === "D" ? [1, 10, 100, 1000].map((D) => [Math.log10(D), String(D)]) : evenTicks(axis.high, 5);
+    const { by, low, top } = this.data;
+    const ticks = by === "D" ? [1, 10, 100, 1000].map((D) => [Math.log10(D), String(D)]) : evenTicks(this.axis.high, 5);
     this.frame = this.chart(c, w, h, {
-      x: { ...axis, ticks: /** @type {Ticks} */ (ticks) },
-      y: { low: 0, high: top, ticks: evenTicks(top, tickStep(top, 4)) },
+      x: { ...this.axis, ticks: /** @type {Ticks} */ (ticks) },
+      y: { low, high: top, ticks: evenTicks(top, tickStep(top - low, 4)).filter(([y]) => y >= low) },
       xTitle: by === "D" ? "number of frequencies D" : "landmarks, % of the training points",
       yTitle: "test error, %",
       inside: (px, py, frame) => {
         /** @type {Scale} */
         const across = (x) => px(by === "D" ? Math.log10(x) : x);
-        const colour = PALETTE.methods[curves.method];
         const known = curves.x.map((x, k) => k).filter((k) => curves.mean[k] !== null);
         const edge = (/** @type {number} */ side) =>
           known.map((k) => [across(curves.x[k]), py(Math.max(0, curves.mean[k] + side * curves.spread[k]))]);
         const line = (/** @type {Errors} */ errors) =>
           curves.x.map((x, k) => [across(x), py(errors[k])]).filter((_, k) => errors[k] !== null);
-        paintArea(c, [...edge(1), ...edge(-1).reverse()], colour, 0.13);
+        paintArea(c, [...edge(1), ...edge(-1).reverse()], this.ink, 0.13);
         paintMarker(c, across(this.value("x")), frame, this.ink);
-        c.strokeStyle = colour;
+        c.strokeStyle = this.ink;
         c.globalAlpha = 0.45;
         c.lineWidth = 7;
         for (const [k, x] of curves.x.entries()) {
@@ -111,9 +104,9 @@ class LiveReruns extends LiveView {
           paintVertical(c, across(x), py(curves.draw_high[k]), py(curves.draw_low[k]));
         }
         c.globalAlpha = 1;
-        paintCurve(c, line(curves.mean), colour, "dot", 1.5);
-        paintCurve(c, line(curves.published_train), colour, "dashdot", 1);
-        paintCurve(c, line(curves.published), colour, "solid", 2.5);
+        paintCurve(c, line(curves.mean), this.ink, "dot", 1.5);
+        paintCurve(c, line(curves.published_train), this.ink, "dashdot", 1);
+        paintCurve(c, line(curves.published), this.ink, "solid", 2.5);
         paintCurve(c, line(curves.paper), PRINTED, "dash", 2);
         for (const [k, x] of curves.x.entries()) {
           if (curves.paper[k] === null) continue;

@@ -28,10 +28,16 @@ def pack_reruns(comparison: pd.DataFrame, by: str) -> dict[str, Any]:
             name = METHOD_NAMES[method] if way is None else f"{method[:-10].upper()}, {_LANDMARKS[way]}"
             errors = {key: [None if np.isnan(e) else round(100 * e, 4) for e in rows[key]] for key in NUMBERS}
             known = {"x": rows[by].tolist(), "agreement": rows["agreement"].tolist()}
-            panels.append({"name": name, "method": method} | known | errors)
-    highest = [*NUMBERS[:2], *NUMBERS[4:6]]
-    counts = sorted({x for panel in panels for x in panel["x"]})
-    colours = {kind: colour[:7] for kind, colour in AGREEMENT_COLOURS.items()}
+            panels.append({"name": name} | known | errors)
+    curves = 100 * table[[*NUMBERS[:2], *NUMBERS[4:6]]]
+    low, high = curves.min().min(), curves.max().max()
     return with_version(
-        {"by": by, "top": 108 * table[highest].max().max(), "counts": counts, "panels": panels, "colours": colours}
+        {
+            "by": by,
+            "low": 0 if low < high / 2 else 0.9 * low,
+            "top": 1.08 * high,
+            "counts": sorted({x for panel in panels for x in panel["x"]}),
+            "panels": panels,
+            "colours": {kind: colour[:7] for kind, colour in AGREEMENT_COLOURS.items()},
+        }
     )
