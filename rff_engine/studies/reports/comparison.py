@@ -8,6 +8,7 @@ of that cause has to show.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -256,7 +257,7 @@ def with_causes(
     n_without = pairs[["again", "draws"]].astype(float).max(axis=1)
     never_without = between & ~(pairs["as_far"] > 0) & (n_without >= pairs["size"])
     first = [_first(pairs, holds), chance["cause"], _first(pairs, never_without)]
-    names = pd.concat(first, axis=1).reindex(comparison.index).bfill(axis=1).iloc[:, 0].astype(object)
+    names = reduce(pd.Series.combine_first, first).reindex(comparison.index).astype(object)
     shown = pd.concat([pairs[holds], pairs[never_without], pairs]).drop_duplicates("cell").set_index("cell")["mean"]
     return comparison.assign(
         cause=names.where(comparison["agreement"].isin(OUTSIDE)),
