@@ -9,8 +9,7 @@ import { LiveView, mounting } from "../shared/live/view.js";
 /** @import { Context } from "../shared/live/svg.js" */
 /** @import { Data, Root } from "../shared/live/view.js" */
 /** @typedef {(number | null)[]} Errors in %, null where there is no number */
-/** @typedef {{ name: string, x: number[], agreement: string[] }} Named */
-/** @typedef {Named & Record<"paper" | "published" | "published_train" | "draw_low" | "draw_high" | "mean" | "spread", Errors>} Curves */
+/** @typedef {{ name: string, x: number[], agreement: string[] } & Record<"paper" | "published" | "published_train" | "draw_low" | "draw_high" | "mean" | "spread", Errors>} Curves */
 
 const PRINTED = "#777777";
 
