@@ -52,8 +52,8 @@ PROBE = """() => {
     new MutationObserver(changes => {
         probe.ran ||= running();
         probe.moved = performance.now();
-        const paints = ({target, addedNodes}) => target.closest?.('.js-plotly-plot, .live')
-            || [...addedNodes].some(node => node.querySelector?.('.beside'));
+        const paints = ({target, addedNodes}) => target.closest?.('.js-plotly-plot, .live, .beside')
+            || [...addedNodes].some(node => node.matches?.('.beside') || node.querySelector?.('.beside'));
         if (!probe.painted && changes.some(paints))
             probe.painted = probe.moved;
     }).observe(app, {attributes: true, childList: true, characterData: true, subtree: true});

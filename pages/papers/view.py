@@ -30,7 +30,8 @@ def pack_reruns(comparison: pd.DataFrame, by: str) -> dict[str, Any]:
             known = {"x": rows[by].tolist(), "agreement": rows["agreement"].tolist()}
             panels.append({"name": name} | known | errors)
     curves = 100 * table[[*NUMBERS[:2], *NUMBERS[4:6]]]
-    low, high = curves.min().min(), curves.max().max()
+    low = curves.min(axis=None)
+    high = curves.max(axis=None)
     return with_version(
         {
             "by": by,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from pages.shared.browser import as_expression
 from pages.shared.controls.widgets import Control, hide_controls, rerun_page
 from pages.shared.live import parts
 
@@ -31,7 +32,7 @@ _scripts = {
     name: st.components.v2.component(
         f"script_of_{name}",
         css=parts.read("live.css"),
-        js=_SHOW % name + parts.script(name).replace("export default", "view.show =") + _READY,
+        js=f"{_SHOW % name}view.show = {as_expression(parts.script(name))};\n{_READY}",
         isolate_styles=False,
     )
     for name in parts.VIEWS
