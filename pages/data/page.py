@@ -321,7 +321,7 @@ def show(values) -> None:
 
 def main() -> None:
     tour = lessons.Tour("real_data", CONTROLS)
-    values = mount(CONTROLS, tour, first=("dataset", "D", "beta"), title=("study",))
+    values = mount(CONTROLS, tour, first=("dataset", "D", "beta"))
     layout.title(
         ("**How many learned cosines do what many random ones do?**" if values.study == "features D" else LANDMARKS_ASK)
         + " On nine data sets, over random splits.",

@@ -69,8 +69,7 @@ class Control(ABC):
     @property
     def _in_url(self) -> dict[str, Any]:
         """What all widgets get: the key, which is bound to the URL, the help, and what a change runs again."""
-        rerun = {"on_change": _rerun_rest, "args": (self.key,)}
-        return {"key": self.key, "help": self.help, "bind": "query-params"} | rerun
+        return {"key": self.key, "help": self.help, "bind": "query-params", "on_change": _rerun_rest}
 
     def _note(self, raw, taken: str, allowed: str) -> str:
         return (
@@ -341,14 +340,13 @@ def mount(
     names: Sequence[str] = (),
     parameters: Sequence[Parameter] = (),
     first: Sequence[str] = (),
-    title: Sequence[str] = (),
 ) -> SimpleNamespace:
     """Sanitize the URL, show the controls in a row below the title, and return their values by key.
 
     A string among the controls is a heading. The keys `first` come first, all other controls are folded. A control that
     does not apply has its default. `tour` holds the lessons of the page (`lessons.Tour`), which may set controls. The
-    page reads the parameters `names` of the URL itself; `parameters` are sanitized here. What the page shows before
-    `show_rest` may depend on the controls `title`. Call it once a page, before any other widget.
+    page reads the parameters `names` of the URL itself; `parameters` are sanitized here. Call it once a page, before
+    any other widget.
     """
     own = without_headings(controls)
     _forget_other_pages(own)
@@ -372,10 +370,12 @@ def mount(
             setattr(values, parameter.key, parameter.settle(values))
         return values
 
-    whole = {*title, *(control.only_if[0] for control in own if control.only_if)}
-    whole |= {control.key for control in own if isinstance(control, Several)}  # which may show a sentence
-    alone = () if _NOTES in st.session_state or (tour and tour.runs) else shown.keys() - whole
-    st.session_state[_MOUNTED] |= {"read": read, "alone": alone}
+    def read_row() -> list[tuple[bool, bool]]:
+        values = read()  # a control without a choice says so
+        return [(control.applies(values), st.session_state.get(control.key) == []) for control in own]
+
+    whole = _NOTES in st.session_state or bool(tour and tour.runs)
+    st.session_state[_MOUNTED] |= {"read": read, "whole": whole, "row": read_row(), "read_row": read_row}
     hide_controls(())
     if own:
         settings = [*names, *(parameter.key for parameter in parameters if parameter.is_setting)]
@@ -406,10 +406,10 @@ def show_rest(part: Callable[[SimpleNamespace], object]) -> None:
     show()
 
 
-def _rerun_rest(key: str) -> None:
-    """Run again only what `show_rest` has shown, if it has, after a change of this control."""
+def _rerun_rest() -> None:
+    """Run again only what `show_rest` has shown, if it has, after a change that leaves the row as it is."""
     mounted = st.session_state[_MOUNTED]
-    if browser.interactive and mounted["rest"] and key in mounted["alone"]:
+    if browser.interactive and mounted["rest"] and not mounted["whole"] and mounted["row"] == mounted["read_row"]():
         st.rerun([undo.KEY, *reversed(mounted["rest"])])
 
 
