@@ -175,10 +175,11 @@ class CertifiedVote:
         return bool(self.model.posterior_.scale > 0)
 
     def posterior(self, stretch: ArrayLike = 1.0) -> VotePosterior:
-        """Return the posterior at a stretch, or those at several."""
+        """Return the posterior at a stretch, or those at several, with the errors that `VotePosterior.risks` reads."""
         learned, stretch = self.model.posterior_, np.asarray(stretch)[..., None]
         decision = self.prior_margins + stretch.astype(np.float32) * self.step_margins  # as exact as the margins
-        wrong = [ndtr(threshold - decision) for threshold in THRESHOLDS]
+        read = THRESHOLDS if learned.margin is None or stretch.ndim == 1 else (learned.margin.threshold,)
+        wrong = [ndtr(each - decision) if each in read else np.ones_like(decision) for each in THRESHOLDS]
         return replace(
             learned,
             mean=learned.prior_mean + stretch * (self.mean - learned.prior_mean),
