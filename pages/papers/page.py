@@ -74,8 +74,8 @@ def show_curves(values, comparison, whole) -> None:
     by, read = ("D", "0.2") if values.what == "Figures 3 and 5" else ("share", "0.05")
     live.mount("reruns", view.pack_reruns(comparison, by), values)
     layout.caption_below(
-        "**Look for dots in orange or pink: neither another draw nor another split gives these numbers. *What explains "
-        "the difference* has the cause.**",
+        "**Orange and pink mark numbers that neither another draw nor another split gives. *What explains the "
+        "difference* has the cause.**",
         f"The paper's curve is read off its figure to {read} points. The band goes up to the largest value that was "
         "rerun. The solid curve is one draw on the paper's split.",
     )
