@@ -271,7 +271,7 @@ def show_learning(settings: CertificateSettings, values, in_lesson: bool) -> Non
 def show(values, in_lesson: bool) -> None:
     """Show what follows the controls."""
     settings = settings_of(values)
-    said = copies_in_words(*settings.sample)
+    said = copies_in_words(*settings.sample) if values.copies > 1 else ""
     if said and live.has_server:  # a page of the static edition has the same parts for all settings
         st.warning(said, icon=":material/warning:")
     with layout.show_errors():

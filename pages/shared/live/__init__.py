@@ -78,8 +78,7 @@ def mount(
         Controls that the view sets too, and that stay in the row.
     """
     key = f"live_{name}"
-    hide_controls([control.key for control in sliders])
-    sliders = (*sliders, *beside)
+    within, sliders = sliders, (*sliders, *beside)
     keys = [control.key for control in sliders]
 
     def settle() -> None:
@@ -104,5 +103,6 @@ def mount(
         "clickable": on_clicked is not None,
         "chosen": chosen,
     }
+    _components[name](data=sent, key=key, **callbacks)  # first: the browser paints between messages
     _scripts[name](key=f"script_of_{name}")
-    _components[name](data=sent, key=key, **callbacks)
+    hide_controls([control.key for control in within])
